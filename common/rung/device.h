@@ -1,0 +1,43 @@
+// The two kinds of machine that an operation runs on. Operations are overloaded on them: rms_norm(Cpu&, …)
+// and rms_norm(Cuda&, …) do the same thing.
+#pragma once
+
+#include "rung/cuda.h"
+#include "rung/thread_pool.h"
+
+namespace rung {
+
+// The host's cores.
+class Cpu {
+ public:
+  explicit Cpu(int threads = 0) : pool(threads) {}
+  static constexpr const char* kName = "cpu";
+  ThreadPool pool;
+};
+
+// One GPU (or the emulator): device 0, one stream on which all work is queued in order, one cuBLAS handle.
+class Cuda {
+ public:
+  Cuda();  // throws Error where no device answers
+  ~Cuda();
+  Cuda(const Cuda&) = delete;
+  Cuda& operator=(const Cuda&) = delete;
+  static constexpr const char* kName = "cuda";
+
+  cudaStream_t stream() const { return stream_; }
+  cublasHandle_t cublas() const { return cublas_; }
+  const cudaDeviceProp& properties() const { return properties_; }
+  // Scratch memory of at least that size, aligned to 256 bytes: what the last caller wrote is lost. Grows when
+  // more is asked for than ever before; work queued before may still use it, since all of it is on one stream.
+  void* workspace(size_t bytes);
+  void synchronize() const { RUNG_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cublasHandle_t cublas_ = nullptr;
+  cudaDeviceProp properties_{};
+  std::shared_ptr<void> workspace_;
+  size_t workspace_bytes_ = 0;
+};
+
+}  // namespace rung

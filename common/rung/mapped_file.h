@@ -1,0 +1,30 @@
+// A whole file as read-only memory, mapped by the operating system: pages are read when they are first
+// touched.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "rung/span.h"
+
+namespace rung {
+
+class MappedFile {
+ public:
+  // Throws Error naming the path if it cannot be opened, is not a regular file, or cannot be mapped. An empty
+  // file gives an empty view.
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  Span<const uint8_t> bytes() const { return {data_, size_}; }
+
+ private:
+  std::string path_;
+  const uint8_t* data_ = nullptr;
+  size_t size_ = 0;
+};
+
+}  // namespace rung

@@ -1,0 +1,4 @@
+// CUDA's <vector_types.h>: part of <cuda_runtime.h> here.
+#pragma once
+
+#include "cuda_runtime.h"

@@ -1,0 +1,92 @@
+// Checks a launch's configuration and runs its blocks on the pool.
+#include "simt/launch.h"
+
+#include <cstdlib>
+
+#include "block.h"
+#include "device.h"
+#include "error.h"
+#include "pool.h"
+#include "sanitizers.h"
+
+namespace simt {
+namespace {
+
+/// RUNG_SIMT_SEED=n: fibers and blocks in an order drawn from n.
+bool order_seed(std::uint64_t& seed) {
+  const char* text = std::getenv("RUNG_SIMT_SEED");
+  if (text == nullptr || *text == 0) return false;
+  seed = std::strtoull(text, nullptr, 10);
+  return true;
+}
+
+std::string extent(const dim3& d) {
+  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
+}
+
+/// What is wrong with the configuration, or "".
+std::string configuration_error(const LaunchConfig& c) {
+  const std::uint64_t threads = std::uint64_t{c.block.x} * c.block.y * c.block.z;
+  if (threads == 0) return "block " + extent(c.block) + " has a zero";
+  if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0) return "grid " + extent(c.grid) + " has a zero";
+  if (c.block.x > 1024 || c.block.y > 1024 || c.block.z > 64 || threads > max_threads_per_block)
+    return "block " + extent(c.block) + " has " + std::to_string(threads) + " threads; at most 1024 (and 64 in z) are allowed";
+  if (c.grid.x > 2147483647u || c.grid.y > 65535 || c.grid.z > 65535)
+    return "grid " + extent(c.grid) + " is over (2147483647,65535,65535)";
+  if (c.shared_bytes > dynamic_shared_limit())
+    return std::to_string(c.shared_bytes) + " bytes of dynamic shared memory; the limit is " + std::to_string(dynamic_shared_limit()) +
+           (c.shared_bytes <= max_shared_optin ? " until cudaFuncSetAttribute raises it" : "");
+  return "";
+}
+
+}  // namespace
+
+void launch_threads(const char* name, const LaunchConfig& config, void (*thread)(void*), void* closure) {
+  if (sticky_error() != cudaSuccess) return;
+  if (Worker::active() != nullptr) Worker::active()->fail(cudaErrorNotSupported, "a kernel launched a kernel");
+  const std::string wrong = configuration_error(config);
+  if (!wrong.empty()) {
+    report(cudaErrorInvalidConfiguration, "launch of kernel '" + std::string(name) + "': " + wrong);
+    return;
+  }
+  // On the heap, because ThreadSanitizer keeps sync variables by address.
+  auto launch = std::make_unique<Launch>();
+  launch->name = name;
+  launch->grid = config.grid;
+  launch->block = config.block;
+  launch->shared_bytes = config.shared_bytes;
+  launch->thread = thread;
+  launch->closure = closure;
+  launch->threads_per_block = config.block.x * config.block.y * config.block.z;
+  launch->blocks = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
+  static std::atomic<std::uint64_t> launches{0};
+  launch->seeded = order_seed(launch->seed);
+  if (launch->seeded) {
+    launch->seed = (launch->seed + 1) * 0xd1342543de82ef95ull + launches++;
+    if (launch->blocks <= 1u << 24) {
+      launch->order.resize(launch->blocks);
+      for (std::uint64_t i = 0; i < launch->blocks; ++i) launch->order[i] = static_cast<std::uint32_t>(i);
+      std::uint64_t state = launch->seed;
+      for (std::uint64_t i = launch->blocks; i > 1; --i) {
+        state = state * 6364136223846793005ull + 1442695040888963407ull;
+        std::swap(launch->order[i - 1], launch->order[(state >> 33) % i]);
+      }
+    }
+  }
+  tsan_release(&launch->start_token);
+  Launch* shared = launch.get();
+  const std::function<void()> work = [shared] {
+    Worker& worker = Worker::get();
+    for (;;) {
+      const std::uint64_t i = shared->next.fetch_add(1);
+      if (i >= shared->blocks || shared->failed.load()) return;
+      worker.run_block(*shared, shared->order.empty() ? i : shared->order[i]);
+    }
+  };
+  const std::uint64_t others = launch->blocks - 1;
+  run_on_pool(work, others < 1024 ? static_cast<int>(others) : 1024);
+  tsan_acquire(&launch->end_token);
+  if (launch->error != cudaSuccess) set_sticky_error(launch->error, launch->detail);
+}
+
+}  // namespace simt

@@ -1,0 +1,66 @@
+// Mapped files: their bytes, and one clear error for each thing that cannot be mapped.
+#include "rung/mapped_file.h"
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "rung/error.h"
+#include "testing/catch.h"
+#include "testing/fixture.h"
+
+using rung::MappedFile;
+using Catch::Matchers::Message;
+
+TEST_CASE("a mapped file shows the file's bytes and its path") {
+  const rung::testing::TemporaryFolder folder;
+  std::string bytes;
+  for (int i = 0; i < 10000; ++i) bytes += static_cast<char>(i * 7);
+  const std::string path = folder.write("größe 1.bin", bytes);
+  const MappedFile file(path);
+  CHECK(file.path() == path);
+  REQUIRE(file.bytes().size() == bytes.size());
+  CHECK(std::string(reinterpret_cast<const char*>(file.bytes().data()), bytes.size()) == bytes);
+}
+
+TEST_CASE("an empty file is an empty view") {
+  const rung::testing::TemporaryFolder folder;
+  CHECK(MappedFile(folder.write("empty", "")).bytes().empty());
+}
+
+TEST_CASE("what cannot be mapped is an error that names it") {
+  const rung::testing::TemporaryFolder folder;
+  const std::string missing = folder.path() + "/missing.gguf";
+  CHECK_THROWS_MATCHES(MappedFile(missing), rung::Error, Message(missing + ": cannot open: No such file or directory"));
+  CHECK_THROWS_MATCHES(MappedFile(""), rung::Error, Message(": cannot open: No such file or directory"));
+  CHECK_THROWS_MATCHES(MappedFile(folder.path()), rung::Error, Message(folder.path() + ": is a directory, expected a file"));
+  CHECK_THROWS_MATCHES(MappedFile("/dev/null"), rung::Error, Message("/dev/null: is not a regular file"));
+  const std::string below_a_file = folder.write("file", "x") + "/x";
+  CHECK_THROWS_MATCHES(MappedFile(below_a_file), rung::Error, Message(below_a_file + ": cannot open: Not a directory"));
+}
+
+TEST_CASE("a named pipe is refused and not waited for") {
+  const rung::testing::TemporaryFolder folder;
+  const std::string path = folder.path() + "/pipe";
+  REQUIRE(mkfifo(path.c_str(), 0600) == 0);
+  CHECK_THROWS_MATCHES(MappedFile(path), rung::Error, Message(path + ": is not a regular file"));
+}
+
+TEST_CASE("a file without permission is an error") {
+  if (geteuid() == 0) return;  // root may read everything
+  const rung::testing::TemporaryFolder folder;
+  const std::string path = folder.write("sealed", "x");
+  REQUIRE(chmod(path.c_str(), 0) == 0);
+  CHECK_THROWS_MATCHES(MappedFile(path), rung::Error, Message(path + ": cannot open: Permission denied"));
+}
+
+TEST_CASE("files are closed and unmapped again, failures too") {
+  const rung::testing::TemporaryFolder folder;
+  const std::string path = folder.write("x", "x"), empty = folder.write("empty", "");
+  for (int i = 0; i < 70000; ++i) {  // more than descriptors and mappings that a process may have
+    MappedFile a(path), b(empty);
+    if (i < 2000) CHECK_THROWS(MappedFile(folder.path()));
+  }
+}

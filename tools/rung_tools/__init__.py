@@ -1,0 +1,1 @@
+"""The modules behind tools/stage; each does one thing."""
