@@ -6,6 +6,7 @@
 #   ./test.sh --gpu [NN …]                the same tests built with nvcc on a real GPU, nothing emulated
 #   ./test.sh --sanitize address|thread [NN …]   under a sanitizer
 #
+# RUNG_VOCABULARIES=1 also fetches published vocabularies (77 MB) that some tokenizer tests compare with.
 # RUNG_NO_INSTALL=1 installs and downloads nothing. RUNG_BUILD_DIR (default: build) is where it builds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -26,5 +27,8 @@ if [ "${RUNG_NO_INSTALL:-}" = 1 ] && ! model_is_here; then
   say "the default model is missing (RUNG_NO_INSTALL=1 forbids the download): the tests that need it are skipped"
 else
   fetch_model
+fi
+if [ "${RUNG_VOCABULARIES:-}" = 1 ]; then
+  python3 tests/reference/fetch_vocabularies.py || say "the published vocabularies could not be fetched: their tests are skipped"
 fi
 exec python3 tools/test_suite.py "$@"

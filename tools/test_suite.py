@@ -6,6 +6,7 @@ Called by test.sh, which installs what this needs. Whatever one part does wrong 
 import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -41,12 +42,17 @@ class Suite:
 
     def run(self, arguments, environment=None, folder=ROOT, limit=LIMIT_S):
         """(status, what it printed); status is None when it ran past the limit."""
+        process = subprocess.Popen(arguments, cwd=folder, env=environment or self.environment, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            done = subprocess.run(arguments, cwd=folder, env=environment or self.environment, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limit)
+            output, status = process.communicate(timeout=limit)[0], process.returncode
         except subprocess.TimeoutExpired as late:
-            return None, (late.stdout or b"").decode("utf-8", "replace")
-        return done.returncode, done.stdout.decode("utf-8", "replace")
+            output, status = late.stdout or b"", None
+        finally:
+            if process.poll() is None:  # too late, or Ctrl-C: what the program started goes too
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return status, output.decode("utf-8", "replace")
 
     def build(self, name, source, extra=()):
         """The folder of the objects; None when it does not build, which is then counted and shown."""

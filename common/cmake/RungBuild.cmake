@@ -1,6 +1,5 @@
-# Language level, warnings, optimisation and sanitizers, the same for every target: link rung_options.
-include_guard(GLOBAL)
-
+# Language level, warnings, optimisation and sanitizers, the same for every target: link rung_options. Every directory that
+# builds something includes this, since the variables below hold in the directory that sets them and those beneath it.
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -13,21 +12,23 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g")
 set(RUNG_SANITIZE "" CACHE STRING "empty, address (with undefined behaviour) or thread")
 set_property(CACHE RUNG_SANITIZE PROPERTY STRINGS "" address thread)
 
-add_library(rung_options INTERFACE)
-# Host code keeps a * b + c as two roundings, so that decoding a weight gives the same bits everywhere.
-target_compile_options(rung_options INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -ffp-contract=off>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
-if(RUNG_SANITIZE STREQUAL "address")
-  set(rung_sanitizers -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-elseif(RUNG_SANITIZE STREQUAL "thread")
-  set(rung_sanitizers -fsanitize=thread -fno-omit-frame-pointer)
-elseif(RUNG_SANITIZE)
-  message(FATAL_ERROR "RUNG_SANITIZE is '${RUNG_SANITIZE}': expected address, thread or nothing")
-endif()
-if(RUNG_SANITIZE)
-  target_compile_options(rung_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${rung_sanitizers}>)
-  target_link_options(rung_options INTERFACE ${rung_sanitizers})
+if(NOT TARGET rung_options)
+  add_library(rung_options INTERFACE)
+  # Host code keeps a * b + c as two roundings, so that decoding a weight gives the same bits everywhere.
+  target_compile_options(rung_options INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -ffp-contract=off>
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-ffp-contract=off>)
+  if(RUNG_SANITIZE STREQUAL "address")
+    set(rung_sanitizers -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  elseif(RUNG_SANITIZE STREQUAL "thread")
+    set(rung_sanitizers -fsanitize=thread -fno-omit-frame-pointer)
+  elseif(RUNG_SANITIZE)
+    message(FATAL_ERROR "RUNG_SANITIZE is '${RUNG_SANITIZE}': expected address, thread or nothing")
+  endif()
+  if(RUNG_SANITIZE)
+    target_compile_options(rung_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:${rung_sanitizers}>)
+    target_link_options(rung_options INTERFACE ${rung_sanitizers})
+  endif()
 endif()
 
 # Libraries that some chapter's sources use; a chapter that does not need one links nothing of it.

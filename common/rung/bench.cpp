@@ -1,8 +1,13 @@
 #include "rung/bench.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <iomanip>
 #include <memory>
+#include <sstream>
+#include <type_traits>
 
 #include "rung/aligned.h"
 #include "rung/error.h"
@@ -39,24 +44,31 @@ size_t cuda_flush_bytes(const Cuda& device) {
   return std::max<size_t>(2 * static_cast<size_t>(device.properties().l2CacheSize), size_t{1} << 20);
 }
 
-constexpr size_t kCpuFlushBytes = size_t{64} << 20;
+// Twice the last-level cache where the system says how large it is; at least 64 MiB, at most 512.
+size_t cpu_flush_bytes() {
+  const long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return std::clamp<size_t>(cache > 0 ? 2 * static_cast<size_t>(cache) : 0, size_t{64} << 20,
+                            size_t{512} << 20);
+}
 
 // Touching more memory than the caches hold drives everything else out of them.
 class CpuCaches {
  public:
-  explicit CpuCaches(ThreadPool& pool) : pool_(pool), memory_(allocate_aligned(kCpuFlushBytes)) {}
+  explicit CpuCaches(ThreadPool& pool)
+      : pool_(pool), size_(cpu_flush_bytes()), memory_(allocate_aligned(size_)) {}
   void empty() {
     const size_t parts = static_cast<size_t>(pool_.threads());
     ++value_;
     pool_.parallel_for(parts, [&](size_t part) {
       auto* bytes = static_cast<unsigned char*>(memory_.get());
-      const size_t begin = kCpuFlushBytes / parts * part;
-      std::memset(bytes + begin, value_, kCpuFlushBytes / parts);
+      const size_t begin = size_ / parts * part;
+      std::memset(bytes + begin, value_, size_ / parts);
     });
   }
 
  private:
   ThreadPool& pool_;
+  size_t size_;
   std::shared_ptr<void> memory_;
   unsigned char value_ = 0;
 };
@@ -88,7 +100,7 @@ std::vector<double> time_calls(Cuda& device, double budget, const std::function<
 }
 
 double measure_copy(Cpu& device) {
-  constexpr size_t bytes = size_t{128} << 20;
+  const size_t bytes = cpu_flush_bytes();
   const std::shared_ptr<void> from = allocate_aligned(bytes), to = allocate_aligned(bytes);
   const size_t parts = static_cast<size_t>(device.pool.threads());
   const double seconds = median(time_calls(device, 0.3, [&] {
@@ -158,7 +170,9 @@ void Bench::finish(Device& device, BenchResult result) {
   if (result.seconds > 0) {
     result.bytes_per_second = result.work.bytes / result.seconds;
     result.flops_per_second = result.work.flops / result.seconds;
-    if (settings_.compare && (result.work.bytes > 0 || result.work.flops > 0)) {
+    // What the emulator copies and multiplies says nothing about a GPU.
+    constexpr bool emulated = kCudaEmulated && std::is_same_v<Device, Cuda>;
+    if (settings_.compare && !emulated && (result.work.bytes > 0 || result.work.flops > 0)) {
       const double moving = result.work.bytes > 0 ? result.work.bytes / copy_rate(device) : 0;
       const double multiplying = result.work.flops > 0 ? result.work.flops / gemm_rate(device) : 0;
       result.share = std::max(moving, multiplying) / result.seconds;
@@ -214,18 +228,21 @@ double Bench::gemm_rate(Cuda& device) {
 }
 
 std::string text(const BenchResult& result) {
-  std::string line = result.part + "  " + result.name;
-  if (!result.shape.empty()) line += "  " + result.shape;
-  if (result.seconds > 0) line += "  " + duration(result.seconds);
-  if (result.work.bytes > 0) line += "  " + rate(result.bytes_per_second, "GB/s");
-  if (result.work.flops > 0) line += "  " + rate(result.flops_per_second, "GFLOP/s");
-  if (result.share > 0) line += "  " + fixed(result.share * 100, 1) + "% of " + result.share_of;
+  std::ostringstream line;
+  line << std::left << std::setw(10) << result.part << "  " << std::setw(30) << result.name;
+  if (!result.shape.empty()) line << "  " << std::setw(26) << result.shape;
+  line << std::right;
+  if (result.seconds > 0) line << "  " << std::setw(10) << duration(result.seconds);
+  if (result.work.bytes > 0) line << "  " << std::setw(12) << rate(result.bytes_per_second, "GB/s");
+  if (result.work.flops > 0) line << "  " << std::setw(15) << rate(result.flops_per_second, "GFLOP/s");
+  if (result.share > 0)
+    line << "  " << std::setw(5) << fixed(result.share * 100, 1) << "% of " << result.share_of;
   for (const Figure& figure : result.figures) {
-    line += "  " + figure.name + " ";
-    line += !figure.text.empty() ? figure.text
-                                 : fixed(figure.number, 2) + (figure.unit.empty() ? "" : " " + figure.unit);
+    line << "  " << figure.name << " ";
+    line << (!figure.text.empty() ? figure.text : fixed(figure.number, 2));
+    if (figure.text.empty() && !figure.unit.empty()) line << " " << figure.unit;
   }
-  return line;
+  return line.str();
 }
 
 }  // namespace rung

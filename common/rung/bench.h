@@ -14,13 +14,6 @@
 
 namespace rung {
 
-// True where kernels run in the emulator: parts then measure small shapes, so that they end.
-#ifdef RUNG_CUDA_EMULATED
-inline constexpr bool kCudaEmulated = true;
-#else
-inline constexpr bool kCudaEmulated = false;
-#endif
-
 // What one call has to do at the least: every input read once, every output written once. 0: not meaningful.
 struct Work {
   double bytes = 0;
@@ -53,7 +46,7 @@ struct BenchResult {
 struct BenchSettings {
   float seconds = 0.3f;  // time to spend on one measurement, caches' emptying included
   bool compare = true;   // measure the machine's own rates too
-  std::string model;     // -m as given; empty: the default model
+  std::string model;     // path of the model that -m chose
 };
 
 class Bench {

@@ -1,8 +1,10 @@
 #include "rung/command_line.h"
 
 #include <algorithm>
+#include <charconv>
 #include <csignal>
 #include <iostream>
+#include <limits>
 #include <new>
 
 #include <CLI/CLI.hpp>
@@ -24,6 +26,20 @@ CLI::Option* add(CLI::App* app, const std::string& names, T& target, const std::
   return app->add_option(names, target, help)->capture_default_str();
 }
 
+// CLI11 lets a number that does not fit wrap around or stop at the largest one.
+template <class Integer>
+CLI::Option* add_integer(CLI::App* app, const std::string& names, Integer& target, const std::string& help) {
+  const auto fits = [](const std::string& text) -> std::string {
+    Integer value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) return "";
+    return rung::quoted(text) + " is no whole number from " +
+           std::to_string(std::numeric_limits<Integer>::min()) + " to " +
+           std::to_string(std::numeric_limits<Integer>::max());
+  };
+  return add(app, names, target, help)->check(CLI::Validator(fits, ""));
+}
+
 // One line of at most a few hundred bytes, whatever the user typed.
 std::string one_line(const std::string& text) {
   return escaped(text.substr(0, text.find_last_not_of("\r\n") + 1));
@@ -41,13 +57,13 @@ void CommandLine::option(const std::string& names, std::string& target, const st
   state_.last = add(state_.app, names, target, help);
 }
 void CommandLine::option(const std::string& names, int64_t& target, const std::string& help) {
-  state_.last = add(state_.app, names, target, help);
+  state_.last = add_integer(state_.app, names, target, help);
 }
 void CommandLine::option(const std::string& names, int& target, const std::string& help) {
-  state_.last = add(state_.app, names, target, help);
+  state_.last = add_integer(state_.app, names, target, help);
 }
 void CommandLine::option(const std::string& names, uint64_t& target, const std::string& help) {
-  state_.last = add(state_.app, names, target, help);
+  state_.last = add_integer(state_.app, names, target, help);
 }
 void CommandLine::option(const std::string& names, float& target, const std::string& help) {
   state_.last = add(state_.app, names, target, help);
@@ -98,6 +114,12 @@ int run_commands(int argc, char** argv) {
       return report("argument " + std::to_string(i) + ": byte " + std::to_string(valid) +
                     " is not valid UTF-8; for other bytes put the text into a file (see --help)");
     }
+  }
+  const std::string first = argc > 1 ? argv[1] : "";
+  if (!first.empty() && first[0] != '-' &&
+      std::none_of(commands.begin(), commands.end(),
+                   [&](const auto& command) { return command->name() == first; })) {
+    return report("there is no command " + rung::quoted(first) + "; rung --help lists what there is");
   }
   try {
     app.parse(argc, argv);

@@ -10,6 +10,13 @@
 
 namespace rung {
 
+// True where kernels run in the emulator: measurements and tests then use small shapes, so that they end.
+#ifdef RUNG_CUDA_EMULATED
+inline constexpr bool kCudaEmulated = true;
+#else
+inline constexpr bool kCudaEmulated = false;
+#endif
+
 // Throws Error naming call, file and line unless status is success.
 void check_cuda(cudaError_t status, const char* call, const char* file, int line);
 void check_cublas(cublasStatus_t status, const char* call, const char* file, int line);

@@ -39,8 +39,10 @@ std::string escaped(std::string_view text) {
 
 std::string quoted(std::string_view text, size_t limit) {
   if (text.size() <= limit) return "\"" + escaped(text) + "\"";
+  // Back to where a character begins: at most three bytes, or else this is no UTF-8 and any place will do.
   size_t cut = limit;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) --cut;
+  while (cut > 0 && limit - cut < 3 && (static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) --cut;
+  if ((static_cast<unsigned char>(text[cut]) & 0xc0) == 0x80) cut = limit;
   return "\"" + escaped(text.substr(0, cut)) + "…\"";
 }
 

@@ -13,7 +13,7 @@
 namespace rung {
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a named pipe would block here
   if (file < 0) fail(path, ": cannot open: ", std::strerror(errno));
   struct stat status;
   if (fstat(file, &status) != 0) {

@@ -9,7 +9,7 @@
 
 namespace rung::testing {
 
-Reference::Reference(const std::string& name) : source_(fixture_path(name + ".json")) {
+ModelReference::ModelReference(const std::string& name) : source_(fixture_path(name + ".json")) {
   const nlohmann::json json = nlohmann::json::parse(read_file(source_));
   for (const auto& prompt : json.at("prompts")) {
     prompts_.push_back({prompt.at("name"), prompt.at("ids"), prompt.at("output_ids")});
@@ -26,31 +26,31 @@ Reference::Reference(const std::string& name) : source_(fixture_path(name + ".js
   }
 }
 
-const Reference::Prompt& Reference::prompt(const std::string& name) const {
+const ModelReference::Prompt& ModelReference::prompt(const std::string& name) const {
   for (const Prompt& prompt : prompts_) {
     if (prompt.name == name) return prompt;
   }
   fail(source_, ": there is no prompt ", quoted(name));
 }
 
-bool Reference::has(const std::string& array) const {
+bool ModelReference::has(const std::string& array) const {
   return std::any_of(entries_.begin(), entries_.end(),
                      [&](const Entry& entry) { return entry.name == array; });
 }
 
-const Reference::Entry& Reference::entry(const std::string& name) const {
+const ModelReference::Entry& ModelReference::entry(const std::string& name) const {
   for (const Entry& entry : entries_) {
     if (entry.name == name) return entry;
   }
   fail(source_, ": there is no array ", quoted(name));
 }
 
-Span<const float> Reference::array(const std::string& name) const {
+Span<const float> ModelReference::array(const std::string& name) const {
   const Entry& found = entry(name);
   return {values_.data() + found.offset, found.size};
 }
 
-std::vector<int64_t> Reference::shape(const std::string& name) const {
+std::vector<int64_t> ModelReference::shape(const std::string& name) const {
   return entry(name).shape;
 }
 

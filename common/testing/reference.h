@@ -10,9 +10,9 @@
 
 namespace rung::testing {
 
-class Reference {
+class ModelReference {
  public:
-  explicit Reference(const std::string& name);  // "qwen3"
+  explicit ModelReference(const std::string& name);  // "qwen3"
 
   struct Prompt {
     std::string name;                 // "len7"

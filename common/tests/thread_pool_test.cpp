@@ -1,11 +1,12 @@
-// The thread pool: every index once, exceptions, loops inside loops, callers at the same time. Clean under ThreadSanitizer.
+// The thread pool: every index once, exceptions, loops inside loops, callers at the same time. Clean under
+// ThreadSanitizer.
 #include "rung/thread_pool.h"
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -67,7 +68,8 @@ TEST_CASE("an exception reaches the caller, ends the loop and leaves the pool us
       CHECK_THROWS_WITH(pool.parallel_for(100,
                                           [&](size_t index) {
                                             ++calls;
-                                            if (index == bad) throw std::runtime_error("index " + std::to_string(bad));
+                                            if (index == bad)
+                                              throw std::runtime_error("index " + std::to_string(bad));
                                           }),
                         "index " + std::to_string(bad));
       CHECK(calls >= 1);
@@ -111,25 +113,30 @@ TEST_CASE("a loop inside a loop runs to its end on its own thread") {
 
 TEST_CASE("an exception in an inner loop reaches the outermost caller") {
   ThreadPool pool(2);
-  CHECK_THROWS_WITH(pool.parallel_for(4, [&](size_t) { pool.parallel_for(4, [](size_t) { throw std::runtime_error("inner"); }); }),
-                    "inner");
+  CHECK_THROWS_WITH(
+      pool.parallel_for(
+          4, [&](size_t) { pool.parallel_for(4, [](size_t) { throw std::runtime_error("inner"); }); }),
+      "inner");
 }
 
 TEST_CASE("callers from several threads take turns") {
   ThreadPool pool(2);
+  std::atomic<int> begun{0};
+  std::vector<std::vector<int>> visits(3, std::vector<int>(60, 0));
   std::vector<std::thread> callers;
-  std::vector<long> sums(4, 0);
-  for (size_t c = 0; c < sums.size(); ++c) {
+  for (size_t c = 0; c < visits.size(); ++c) {
     callers.emplace_back([&, c] {
-      for (int round = 0; round < 50; ++round) {
-        std::vector<long> parts(20, 0);
-        pool.parallel_for(parts.size(), [&](size_t index) { parts[index] = static_cast<long>(index + c); });
-        sums[c] += std::accumulate(parts.begin(), parts.end(), 0L);
-      }
+      // Each calls while the loop of the one before is under way.
+      while (begun < static_cast<int>(c)) std::this_thread::yield();
+      pool.parallel_for(visits[c].size(), [&](size_t index) {
+        if (index == 5) ++begun;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ++visits[c][index];
+      });
     });
   }
   for (std::thread& caller : callers) caller.join();
-  for (size_t c = 0; c < sums.size(); ++c) CHECK(sums[c] == 50 * (190 + 20 * static_cast<long>(c)));
+  for (const std::vector<int>& one : visits) CHECK(std::count(one.begin(), one.end(), 1) == 60);
 }
 
 TEST_CASE("a pool that never ran, and one whose threads have gone to sleep, end and work") {

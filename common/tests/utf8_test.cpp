@@ -11,7 +11,8 @@ using namespace std::string_literals;
 
 namespace {
 
-// The encoding written from RFC 3629, section 3, for any number up to 2^21: also for those that it then forbids.
+// The encoding written from RFC 3629, section 3, for any number up to 2^21: also for those that it then
+// forbids.
 std::string encode(uint32_t code_point, int length) {
   std::string bytes;
   if (length == 1) return std::string(1, static_cast<char>(code_point));

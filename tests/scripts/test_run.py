@@ -532,10 +532,12 @@ class TestSuite(Scripts):
     def test_a_hang(self):
         suite = self.root / "tools/test_suite.py"
         suite.write_text(suite.read_text().replace("LIMIT_S = 900", "LIMIT_S = 1"))
-        self.chapter("11-generate", body="exec sleep 30")
+        self.chapter("11-generate", body='sleep 30 & echo $! >"$STARTED"; wait')
         status, last, out = self.suite("11", "13")
         self.assertEqual((status, last), (1, "2 passed, 1 failed, 1 skipped"), out)
         self.assertIn("FAILED: 11-generate: the tests ran for over", out)
+        with self.assertRaises(ProcessLookupError):  # what the program had started is gone
+            os.kill(int((self.outer / "started").read_text()), 0)
 
     def test_a_chapter_that_does_not_build(self):
         write(self.tools / "cmake", CMAKE.replace("sleep ", 'case $2 in *11-generate*) echo "error: x"; rm "$2/../active"; exit 1 ;; esac\nsleep '), executable=True)

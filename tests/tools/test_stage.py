@@ -329,6 +329,12 @@ class Cog(ChainTest):
         self.write("02-scale/README.md", readme(f"{before}<!-- [[[cog\nx = 1\n1 / 0\n]]] -->\n<!-- [[[end]]] -->"))
         self.check_finds("chapters/02-scale/README.md: a cog block fails at line 8: ")
 
+    def test_the_last_line_of_a_file_without_a_line_break_is_kept(self):
+        self.write("02-scale/src/ops/scale.h", marked("02.2") + "int last;")
+        self.write("02-scale/README.md", readme('<!-- [[[cog cog.outl(excerpt("src/ops/scale.h")) ]]] -->\n<!-- [[[end]]] -->'))
+        self.stage("check", "--fix", "2")
+        self.assertIn("int last;\n```", self.read("02-scale/README.md"))
+
     def test_ways_to_choose_an_excerpt(self):
         self.write("02-scale/src/ops/scale.h", textwrap.dedent("""\
             // Scale.
@@ -464,6 +470,8 @@ class Diff(ChainTest):
         text = page.read_text()
         self.assertIn('+int item_3 = a&lt;b&gt;(&quot;&amp;&quot;);</td>', text)
         self.assertIn('<tr class="d"><td class="n">4</td><td class="n"></td><td>-int item_3 = 3;</td></tr>', text)
+        self.assertIn('<tr class="a"><td class="n"></td><td class="n">4</td><td>+int item_3', text)
+        self.assertIn('<tr class=""><td class="n">5</td><td class="n">5</td><td> int item_4 = 4;</td></tr>', text)
         self.assertIn("prefers-color-scheme: dark", text)
         self.assertNotRegex(text, r"https?://|src=|<link")
         tags = re.findall(r"<(/?)(\w+)", text)
@@ -666,6 +674,18 @@ class Outputs(ChainTest):
         self.quote("$ ./run.sh a\nanything", "<!-- not rerun: needs a GPU -->")
         self.assertEqual(self.outputs()[:2], (0, "0 quoted commands rerun, 0 rewritten, 0 drifted, 1 not rerun\n"))
 
+    def test_the_front_matter_is_checked_with_all_chapters_only(self):
+        (self.root / "docs").mkdir()
+        for place in ("README.md", "docs/models.md"):
+            (self.root / place).write_text("```console\n$ ./run.sh a\ngot b\n```\n")
+        self.quote("$ ./run.sh a\ngot a")
+        self.assertEqual(self.outputs()[0], 0)
+        status, out, _ = self.stage("check", "--outputs")
+        self.assertEqual(status, 1)
+        self.assertIn("README.md:2: the output of './run.sh a' drifted\n", out)
+        self.assertIn("docs/models.md:2: the output", out)
+        self.assertIn("3 quoted commands rerun, 0 rewritten, 2 drifted", out)
+
     def test_cuts_are_kept(self):
         self.quote("$ ./run.sh lines 9\n1\n…\n8\n9")
         self.assertEqual(self.outputs()[0], 0)
@@ -727,6 +747,17 @@ class CommandLine(ChainTest):
                 status, out, err = self.stage(*arguments)
                 self.assertEqual((status, out, err.count("\n")), (1, "", 1))
                 self.assertIn(message, err)
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        import pty
+        for more, coloured in (({}, True), ({"NO_COLOR": "1"}, False)):
+            ours, theirs = pty.openpty()
+            environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | more
+            with os.fdopen(ours, "rb") as terminal:
+                subprocess.run([sys.executable, str(REPOSITORY / "tools/stage"), "--root", str(self.root), "diff", "1", "2", "--stat"],
+                               stdout=theirs, env=environment, check=True)
+                self.assertEqual(b"\033[" in terminal.read1(100000), coloured)
+                os.close(theirs)
 
     def test_the_script_itself(self):
         done = subprocess.run([str(REPOSITORY / "tools/stage"), "--root", str(self.root / "none"), "list"], capture_output=True, text=True)

@@ -59,10 +59,11 @@ def _list(chapters):
 
 def _check(root, chapters, arguments):
     if arguments.outputs:
-        from .outputs import check_outputs
+        from .outputs import check_outputs, front_matter
 
         chosen = [find_chapter(chapters, arguments.chapter)] if arguments.chapter else chapters
-        summary = check_outputs(root, chosen, arguments.fix)
+        pages = [chapter.path / "README.md" for chapter in chosen]
+        summary = check_outputs(root, pages if arguments.chapter else front_matter(root) + pages, arguments.fix)
         print(f"{summary.rerun} quoted commands rerun, {summary.fixed} rewritten, {summary.drifted} drifted, {summary.not_rerun} not rerun")
         return 1 if summary.drifted else 0
     from .check import check

@@ -15,7 +15,7 @@ TIMEOUT_S = 600
 
 def run_command(command, root, timeout=TIMEOUT_S):
     """What the command prints, as lines: stdout, and stderr after it when it fails or prints nothing on stdout."""
-    environment = dict(os.environ, NO_COLOR="1", COLUMNS="100", TERM="dumb", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1")
+    environment = dict(os.environ, NO_COLOR="1", COLUMNS="100", TERM="dumb", LC_ALL="C.UTF-8", PYTHONDONTWRITEBYTECODE="1", RUNG_QUIET="1")
     process = subprocess.Popen(["bash", "-c", command], cwd=root, env=environment, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     try:
@@ -34,12 +34,16 @@ class Summary:
         self.rerun = self.drifted = self.fixed = self.not_rerun = 0
 
 
-def check_outputs(root, chapters, fix=False, show=print):
-    """Reruns and compares the quoted commands of these chapters; drift goes to `show`. Returns a Summary."""
+def front_matter(root):
+    """The pages outside the chapters that quote commands too."""
+    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def check_outputs(root, pages, fix=False, show=print):
+    """Reruns and compares the commands quoted in these files (those that exist); drift goes to `show`. Returns a Summary."""
     summary = Summary()
     known = {}
-    for chapter in chapters:
-        path = chapter.path / "README.md"
+    for path in pages:
         if not path.is_file():
             continue
         text = path.read_text(encoding="utf-8")
@@ -50,7 +54,7 @@ def check_outputs(root, chapters, fix=False, show=print):
                 summary.not_rerun += 1
                 continue
             summary.rerun += 1
-            where = f"chapters/{chapter.name}/README.md:{quoted.line + 1}"
+            where = f"{path.relative_to(root)}:{quoted.line + 1}"
             if sys.stderr.isatty():
                 print(f"\r\033[K{where}: {quoted.command.splitlines()[0][:90]}", end="", file=sys.stderr, flush=True)
             try:

@@ -7,7 +7,9 @@ namespace cooperative_groups {
 
 class thread_block {
  public:
-  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const { __syncthreads(file, line); }
+  void sync(const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
+    __syncthreads(file, line);
+  }
   unsigned thread_rank() const { return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z); }
   unsigned size() const { return blockDim.x * blockDim.y * blockDim.z; }
   unsigned num_threads() const { return size(); }
@@ -15,8 +17,13 @@ class thread_block {
   dim3 thread_index() const { return dim3(threadIdx); }
   dim3 group_dim() const { return blockDim; }
 };
-inline thread_block this_thread_block() { return {}; }
-inline void sync(const thread_block& block, const char* file = __builtin_FILE(), int line = __builtin_LINE()) { block.sync(file, line); }
+inline thread_block this_thread_block() {
+  return {};
+}
+inline void sync(const thread_block& block, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE()) {
+  block.sync(file, line);
+}
 
 #define SIMT_HERE const char *file = __builtin_FILE(), int line = __builtin_LINE()
 template <unsigned tile>
@@ -47,7 +54,9 @@ class thread_block_tile {
   }
   int any(int predicate, SIMT_HERE) const { return __any_sync(mask(), predicate, file, line); }
   int all(int predicate, SIMT_HERE) const { return __all_sync(mask(), predicate, file, line); }
-  unsigned ballot(int predicate, SIMT_HERE) const { return __ballot_sync(mask(), predicate, file, line) >> first_lane(); }
+  unsigned ballot(int predicate, SIMT_HERE) const {
+    return __ballot_sync(mask(), predicate, file, line) >> first_lane();
+  }
 
  private:
   static unsigned first_lane() { return static_cast<unsigned>(simt::lane()) / tile * tile; }
@@ -73,7 +82,8 @@ struct less {
 /// Combines the tile's values pairwise; every thread gets the result.
 template <unsigned tile, class T, class Combine>
 T reduce(const thread_block_tile<tile>& group, T value, Combine combine, SIMT_HERE) {
-  for (int lanes = static_cast<int>(tile) / 2; lanes > 0; lanes /= 2) value = combine(value, group.shfl_xor(value, lanes, file, line));
+  for (int lanes = static_cast<int>(tile) / 2; lanes > 0; lanes /= 2)
+    value = combine(value, group.shfl_xor(value, lanes, file, line));
   return value;
 }
 #undef SIMT_HERE

@@ -1,5 +1,6 @@
-// cuBLAS as far as Rung uses it: matrix products in column-major order. Every element is summed in float, in ascending order
-// of the inner index, in blocks of fixed length, so it does not depend on the shape around it or on the number of threads.
+// cuBLAS as far as Rung uses it: matrix products in column-major order. Every element is summed in float, in
+// ascending order of the inner index, in blocks of fixed length, so it does not depend on the shape around it
+// or on the number of threads.
 #pragma once
 
 #include "cuda_runtime_api.h"
@@ -50,23 +51,32 @@ const char* cublasGetStatusString(cublasStatus_t status);
 const char* cublasGetStatusName(cublasStatus_t status);
 
 /// C = alpha * op(A) * op(B) + beta * C with C of m x n, op(A) of m x k, op(B) of k x n, all column-major.
-cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-                           const float* alpha, const float* a, int lda, const float* b, int ldb, const float* beta, float* c, int ldc);
-cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-                                         const float* alpha, const float* a, int lda, long long stride_a, const float* b, int ldb,
-                                         long long stride_b, const float* beta, float* c, int ldc, long long stride_c, int batches);
-cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-                            const void* alpha, const void* a, cudaDataType_t type_a, int lda, const void* b, cudaDataType_t type_b,
-                            int ldb, const void* beta, void* c, cudaDataType_t type_c, int ldc, cublasComputeType_t compute,
+cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                           int n, int k, const float* alpha, const float* a, int lda, const float* b, int ldb,
+                           const float* beta, float* c, int ldc);
+cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t op_a,
+                                         cublasOperation_t op_b, int m, int n, int k, const float* alpha,
+                                         const float* a, int lda, long long stride_a, const float* b, int ldb,
+                                         long long stride_b, const float* beta, float* c, int ldc,
+                                         long long stride_c, int batches);
+cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
+                            int n, int k, const void* alpha, const void* a, cudaDataType_t type_a, int lda,
+                            const void* b, cudaDataType_t type_b, int ldb, const void* beta, void* c,
+                            cudaDataType_t type_c, int ldc, cublasComputeType_t compute,
                             cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-                                          const void* alpha, const void* a, cudaDataType_t type_a, int lda, long long stride_a,
-                                          const void* b, cudaDataType_t type_b, int ldb, long long stride_b, const void* beta, void* c,
-                                          cudaDataType_t type_c, int ldc, long long stride_c, int batches, cublasComputeType_t compute,
+cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation_t op_a,
+                                          cublasOperation_t op_b, int m, int n, int k, const void* alpha,
+                                          const void* a, cudaDataType_t type_a, int lda, long long stride_a,
+                                          const void* b, cudaDataType_t type_b, int ldb, long long stride_b,
+                                          const void* beta, void* c, cudaDataType_t type_c, int ldc,
+                                          long long stride_c, int batches, cublasComputeType_t compute,
                                           cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m, int n, int k,
-                                   const void* alpha, const void* const a[], cudaDataType_t type_a, int lda, const void* const b[],
-                                   cudaDataType_t type_b, int ldb, const void* beta, void* const c[], cudaDataType_t type_c, int ldc,
-                                   int batches, cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
-cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const float* alpha, const float* a, int lda,
-                           const float* x, int incx, const float* beta, float* y, int incy);
+cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b,
+                                   int m, int n, int k, const void* alpha, const void* const a[],
+                                   cudaDataType_t type_a, int lda, const void* const b[],
+                                   cudaDataType_t type_b, int ldb, const void* beta, void* const c[],
+                                   cudaDataType_t type_c, int ldc, int batches, cublasComputeType_t compute,
+                                   cublasGemmAlgo_t algorithm);
+cublasStatus_t cublasSgemv(cublasHandle_t handle, cublasOperation_t op, int m, int n, const float* alpha,
+                           const float* a, int lda, const float* x, int incx, const float* beta, float* y,
+                           int incy);

@@ -1,5 +1,5 @@
-// CUDA's runtime API, as far as Rung uses it, on the host's own memory and threads. Kernels and copies run to their end
-// inside the call, so streams are in order and events mark real points in time.
+// CUDA's runtime API, as far as Rung uses it, on the host's own memory and threads. Kernels and copies run to
+// their end inside the call, so streams are in order and events mark real points in time.
 #pragma once
 
 #include <cstddef>
@@ -80,7 +80,12 @@ struct cudaFuncAttributes {
   std::size_t sharedSizeBytes, constSizeBytes, localSizeBytes;
   int maxThreadsPerBlock, numRegs, ptxVersion, binaryVersion, maxDynamicSharedSizeBytes;
 };
-enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
+enum cudaFuncCache {
+  cudaFuncCachePreferNone,
+  cudaFuncCachePreferShared,
+  cudaFuncCachePreferL1,
+  cudaFuncCachePreferEqual
+};
 
 enum cudaDeviceAttr {
   cudaDevAttrMaxThreadsPerBlock = 1,
@@ -115,15 +120,23 @@ enum cudaDeviceAttr {
 
 struct cudaDeviceProp {
   char name[256];
-  std::size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor, totalConstMem, memPitch;
-  int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor, maxBlocksPerMultiProcessor;
+  std::size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin, sharedMemPerMultiprocessor,
+      totalConstMem, memPitch;
+  int regsPerBlock, regsPerMultiprocessor, warpSize, maxThreadsPerBlock, maxThreadsPerMultiProcessor,
+      maxBlocksPerMultiProcessor;
   int maxThreadsDim[3], maxGridSize[3];
   int major, minor, multiProcessorCount, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize;
-  int integrated, canMapHostMemory, concurrentKernels, ECCEnabled, asyncEngineCount, unifiedAddressing, managedMemory, cooperativeLaunch;
+  int integrated, canMapHostMemory, concurrentKernels, ECCEnabled, asyncEngineCount, unifiedAddressing,
+      managedMemory, cooperativeLaunch;
   int pciBusID, pciDeviceID, pciDomainID;
 };
 
-enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1, cudaMemoryTypeDevice = 2, cudaMemoryTypeManaged = 3 };
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3
+};
 struct cudaPointerAttributes {
   cudaMemoryType type;
   int device;
@@ -165,11 +178,13 @@ cudaError_t cudaHostUnregister(void* pointer);
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned flags);
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                         std::size_t height, cudaMemcpyKind kind);
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                              std::size_t height, cudaMemcpyKind kind, cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind kind);
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream = nullptr);
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes);
 cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream = nullptr);
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height);
@@ -196,8 +211,10 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 namespace simt {
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
 cudaError_t occupancy(int* blocks, int block_size, std::size_t shared_bytes);
-cudaError_t copy_to_symbol(void* symbol, std::size_t symbol_bytes, const void* from, std::size_t bytes, std::size_t offset);
-cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t symbol_bytes, std::size_t bytes, std::size_t offset);
+cudaError_t copy_to_symbol(void* symbol, std::size_t symbol_bytes, const void* from, std::size_t bytes,
+                           std::size_t offset);
+cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t symbol_bytes, std::size_t bytes,
+                             std::size_t offset);
 }  // namespace simt
 
 template <class T>
@@ -235,8 +252,8 @@ cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, s
   return simt::copy_to_symbol(const_cast<std::remove_const_t<T>*>(&symbol), sizeof(T), from, bytes, offset);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset, cudaMemcpyKind,
-                                    cudaStream_t = nullptr) {
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset,
+                                    cudaMemcpyKind, cudaStream_t = nullptr) {
   return simt::copy_to_symbol(const_cast<std::remove_const_t<T>*>(&symbol), sizeof(T), from, bytes, offset);
 }
 template <class T>
@@ -273,27 +290,31 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function) {
   return cudaSuccess;
 }
 template <class Function>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int block_size, std::size_t shared_bytes) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int block_size,
+                                                          std::size_t shared_bytes) {
   return simt::occupancy(blocks, block_size, shared_bytes);
 }
 template <class Function>
-cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, Function, std::size_t = 0, int = 0) {
+cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, Function, std::size_t = 0,
+                                               int = 0) {
   *block_size = 1024;
   return cudaDeviceGetAttribute(grid_size, cudaDevAttrMultiProcessorCount, 0);
 }
 
 namespace simt {
 template <class... Parameters, std::size_t... I>
-cudaError_t launch_kernel(void (*function)(Parameters...), const LaunchConfig& config, void** arguments, std::index_sequence<I...>) {
-  launch("(cudaLaunchKernel)", [function](auto&... a) { function(a...); }, config,
-         *static_cast<std::remove_reference_t<Parameters>*>(arguments[I])...);
+cudaError_t launch_kernel(void (*function)(Parameters...), const LaunchConfig& config, void** arguments,
+                          std::index_sequence<I...>) {
+  launch(
+      "(cudaLaunchKernel)", [function](auto&... a) { function(a...); }, config,
+      *static_cast<std::remove_reference_t<Parameters>*>(arguments[I])...);
   return cudaPeekAtLastError();
 }
 }  // namespace simt
 
 template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*function)(Parameters...), dim3 grid, dim3 block, void** arguments, std::size_t shared_bytes = 0,
-                             cudaStream_t stream = nullptr) {
+cudaError_t cudaLaunchKernel(void (*function)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
   return simt::launch_kernel(function, simt::LaunchConfig(grid, block, shared_bytes, stream), arguments,
                              std::index_sequence_for<Parameters...>());
 }

@@ -1,5 +1,5 @@
-// Tensor-core products of one warp (nvcuda::wmma) on half and bfloat16 with float sums. Which lane holds which element is not
-// specified by CUDA; here element e of lane l is number l + 32 e of the row-major tile.
+// Tensor-core products of one warp (nvcuda::wmma) on half and bfloat16 with float sums. Which lane holds
+// which element is not specified by CUDA; here element e of lane l is number l + 32 e of the row-major tile.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,8 @@
 
 namespace simt {
 /// An error of the launch unless `pointer` is a multiple of 32 bytes and `ld_bytes` one of 16.
-void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file, int line);
+void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file,
+                            int line);
 }  // namespace simt
 
 namespace nvcuda {
@@ -41,7 +42,8 @@ struct tile_shape<accumulator, m, n, k> {
 template <class Use, int m, int n, int k, class T, class Layout = void>
 class fragment {
  public:
-  static_assert((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32), "16x16, 32x8 or 8x32 tiles");
+  static_assert((m == 16 && n == 16) || (m == 32 && n == 8) || (m == 8 && n == 32),
+                "16x16, 32x8 or 8x32 tiles");
   static_assert(k == 16, "16 products deep");
   using element_type = T;
   static constexpr int rows = tile_shape<Use, m, n, k>::rows;
@@ -59,7 +61,8 @@ void load(Fragment& f, const T* p, unsigned ld, bool by_rows) {
     const int index = simt::lane() + 32 * e;
     const unsigned row = static_cast<unsigned>(index / Fragment::columns);
     const unsigned column = static_cast<unsigned>(index % Fragment::columns);
-    f.x[e] = by_rows ? p[row * static_cast<std::size_t>(ld) + column] : p[row + column * static_cast<std::size_t>(ld)];
+    f.x[e] = by_rows ? p[row * static_cast<std::size_t>(ld) + column]
+                     : p[row + column * static_cast<std::size_t>(ld)];
   }
 }
 
@@ -99,8 +102,8 @@ inline void all_lanes(const char* name, const char* file, int line) {
 }  // namespace detail
 
 template <class Use, int m, int n, int k, class T, class Layout>
-void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f, const T* p, unsigned ld, const char* file = __builtin_FILE(),
-                      int line = __builtin_LINE()) {
+void load_matrix_sync(fragment<Use, m, n, k, T, Layout>& f, const T* p, unsigned ld,
+                      const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
   detail::all_lanes("load_matrix_sync", file, line);
   simt::check_matrix_alignment("load_matrix_sync", p, ld * sizeof(T), file, line);
   detail::load(f, p, ld, std::is_same<Layout, row_major>::value);
@@ -138,8 +141,10 @@ void mma_sync(fragment<accumulator, m, n, k, D>& d, const fragment<matrix_a, m, 
   using A = fragment<matrix_a, m, n, k, T, LayoutA>;
   using B = fragment<matrix_b, m, n, k, T, LayoutB>;
   detail::Operands operands{&a, &b, &c, &d};
-  simt::warp_collective(simt::WarpOp::call, "mma_sync", 0xffffffffu, reinterpret_cast<std::uintptr_t>(&operands), 0,
-                        &detail::multiply<A, B, fragment<accumulator, m, n, k, C>, fragment<accumulator, m, n, k, D>>, file, line);
+  simt::warp_collective(
+      simt::WarpOp::call, "mma_sync", 0xffffffffu, reinterpret_cast<std::uintptr_t>(&operands), 0,
+      &detail::multiply<A, B, fragment<accumulator, m, n, k, C>, fragment<accumulator, m, n, k, D>>, file,
+      line);
 }
 
 }  // namespace wmma

@@ -1,5 +1,5 @@
-// The scheduler of a thread block; see block.h. A fiber runs threads one after another until one of them has to wait;
-// only then is another fiber taken, so a kernel without barriers and shuffles runs on a single one.
+// The scheduler of a thread block; see block.h. A fiber runs threads one after another until one of them has
+// to wait; only then is another fiber taken, so a kernel without barriers and shuffles runs on a single one.
 #include "block.h"
 
 #include <cstdarg>
@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 
+#include "memory.h"
 #include "sanitizers.h"
 #include "simt/shared_memory.h"
 
@@ -28,17 +29,9 @@ constexpr std::size_t canary_bytes = 128;
 constexpr unsigned char canary = 0xa5;
 constexpr std::size_t max_static_shared = 48 * 1024;
 
-std::string text(const char* format, ...) __attribute__((format(printf, 1, 2)));
-std::string text(const char* format, ...) {
-  char buffer[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(buffer, sizeof(buffer), format, arguments);
-  va_end(arguments);
-  return buffer;
+Message triple(const uint3& v) {
+  return text("(%u,%u,%u)", v.x, v.y, v.z);
 }
-
-std::string triple(const uint3& v) { return text("(%u,%u,%u)", v.x, v.y, v.z); }
 
 bool same_place(const char* file, int line, const char* other_file, int other_line) {
   return line == other_line && (file == other_file || std::strcmp(file, other_file) == 0);
@@ -50,7 +43,9 @@ const char* base_name(const char* path) {
 }
 
 /// Shuffles, reductions and products read other lanes' values, so every lane of the mask must be there.
-bool needs_all_lanes(WarpOp op) { return op != WarpOp::sync && op != WarpOp::ballot; }
+bool needs_all_lanes(WarpOp op) {
+  return op != WarpOp::sync && op != WarpOp::ballot;
+}
 
 Worker& required_worker(const char* what) {
   if (active_worker == nullptr) {
@@ -81,13 +76,21 @@ Worker& Worker::get() {
   return worker;
 }
 
-Worker* Worker::active() { return active_worker; }
-
-std::string Worker::describe(unsigned thread) const {
-  return "kernel '" + launch_->name + "' block " + triple(blockIdx) + " thread " + triple(threads_[thread].index);
+Worker* Worker::active() {
+  return active_worker;
 }
 
-std::string Worker::describe() const { return describe(current_); }
+std::string Worker::describe(unsigned thread) const {
+  return describe_block() + " thread " + triple(threads_[thread].index).c_str();
+}
+
+std::string Worker::describe_block() const {
+  return "kernel '" + launch_->name + "' block " + triple(blockIdx);
+}
+
+std::string Worker::describe() const {
+  return describe(current_);
+}
 
 std::uint64_t Worker::random() {  // splitmix64
   std::uint64_t z = (random_state_ += 0x9e3779b97f4a7c15ull);
@@ -96,12 +99,13 @@ std::uint64_t Worker::random() {  // splitmix64
   return z ^ (z >> 31);
 }
 
-void Worker::record(unsigned thread, cudaError_t error, const std::string& message) {
+void Worker::record(unsigned thread, cudaError_t error, const Message& message) {
   failed_ = true;
-  launch_->fail(error, describe(thread) + ": " + message);
+  launch_->fail(error, describe(thread) + ": " + message.c_str());
 }
 
-void Worker::fail(cudaError_t error, const std::string& message) {
+void Worker::fail(cudaError_t error, const Message& message) {
+  const RuntimeScope scope(*this);
   record(current_, error, message);
   leave_fiber(*threads_[current_].fiber, main_);
 }
@@ -142,7 +146,8 @@ Fiber& Worker::idle_fiber() {
   return *starting_;
 }
 
-/// The fiber to continue with; the thread that it is to run is `current_` or, on an idle one, the next unstarted.
+/// The fiber to continue with; the thread that it is to run is `current_` or, on an idle one, the next
+/// unstarted.
 Fiber& Worker::next_fiber() {
   if (choose_ready()) {
     current_ = ready_[ready_begin_];
@@ -153,9 +158,7 @@ Fiber& Worker::next_fiber() {
   if (started_ < count_) {
     Fiber& fiber = idle_fiber();
 #if SIMT_TSAN
-    const unsigned thread = seeded_ ? start_order_[started_] : started_;
-    threads_[thread].tsan = __tsan_create_fiber(0);
-    fiber.tsan = threads_[thread].tsan;
+    fiber.tsan = threads_[seeded_ ? start_order_[started_] : started_].tsan;
 #endif
     return fiber;
   }
@@ -181,6 +184,7 @@ void Worker::begin(unsigned index, Fiber& fiber) {
   current_ = index;
   threadIdx = thread.index;
 #if SIMT_TSAN
+  const TsanIgnore ignore;
   const std::string name = describe(index);
   __tsan_set_fiber_name(fiber.tsan, name.c_str());
   tsan_acquire(&launch_->start_token);
@@ -199,17 +203,22 @@ void Worker::run_fiber(Fiber& self) {
     if (!failed_ && started_ < count_) {
       const unsigned index = take_unstarted();
       begin(index, self);
+      // The exception is gone before the fiber may be left.
+      bool threw = true;
       try {
         launch_->thread(launch_->closure);
+        threw = false;
       } catch (const std::exception& e) {
-        fail(cudaErrorLaunchFailure, std::string("an exception left the kernel: ") + e.what());
+        thrown_ = text("an exception left the kernel: %s", e.what());
       } catch (...) {
-        fail(cudaErrorLaunchFailure, "an exception left the kernel");
+        thrown_ = text("an exception left the kernel");
       }
+      if (threw) fail(cudaErrorLaunchFailure, thrown_);
+      const RuntimeScope scope(*this);
       if (!exit_thread(index)) leave_fiber(self, main_);
-      if (!SIMT_TSAN && !failed_ && started_ < count_ && !choose_ready()) continue;
+      if (SIMT_TSAN) leave_fiber(self, next_fiber());  // its stack is not used again in this block
+      if (!failed_ && started_ < count_ && !choose_ready()) continue;
     }
-    if (SIMT_TSAN) leave_fiber(self, next_fiber());  // its stack is not used again in this block
     Fiber& next = next_fiber();
     idle_.push_back(&self);
     switch_fiber(self, next);
@@ -219,6 +228,7 @@ void Worker::run_fiber(Fiber& self) {
 // Waiting for each other.
 
 int Worker::barrier(BarrierVote vote, int predicate, const char* file, int line) {
+  const RuntimeScope scope(*this);
   const unsigned me = current_;
   if (barrier_arrived_ == 0) {
     barrier_file_ = file;
@@ -226,12 +236,14 @@ int Worker::barrier(BarrierVote vote, int predicate, const char* file, int line)
     barrier_true_ = 0;
     barrier_first_ = me;
   } else if (!same_place(file, line, barrier_file_, barrier_line_)) {
-    fail(cudaErrorLaunchFailure, text("barrier divergence: it waits in __syncthreads() at %s:%d while thread %s waits in the one at %s:%d",
+    fail(cudaErrorLaunchFailure, text("barrier divergence: it waits in __syncthreads() at %s:%d while thread "
+                                      "%s waits in the one at %s:%d",
                                       base_name(file), line, triple(threads_[barrier_first_].index).c_str(),
                                       base_name(barrier_file_), barrier_line_));
   }
   if (exited_ != 0) {
-    fail(cudaErrorLaunchFailure, text("barrier divergence: it waits in __syncthreads() at %s:%d, and %u of the block's %u threads have exited",
+    fail(cudaErrorLaunchFailure, text("barrier divergence: it waits in __syncthreads() at %s:%d, and %u of "
+                                      "the block's %u threads have exited",
                                       base_name(file), line, exited_, count_));
   }
   const unsigned parity = barrier_generation_ & 1;
@@ -265,7 +277,8 @@ int Worker::barrier(BarrierVote vote, int predicate, const char* file, int line)
   return 0;
 }
 
-/// All of `lanes` are waiting in the same collective: computes their results and lets them go (`except` is running).
+/// All of `lanes` are waiting in the same collective: computes their results and lets them go (`except` is
+/// running).
 void Worker::complete(Warp& warp, unsigned first_thread, unsigned lanes, unsigned except) {
   const int low = __builtin_ctz(lanes);
   const WarpOp op = warp.lanes[low].op;
@@ -333,7 +346,6 @@ void Worker::complete(Warp& warp, unsigned first_thread, unsigned lanes, unsigne
     case WarpOp::call: {
       void* arguments[32] = {};
       each([&](int i) { arguments[i] = reinterpret_cast<void*>(record[i].value); });
-      TsanIgnore ignore;
       if (record[low].function != nullptr) record[low].function(arguments);
       break;
     }
@@ -345,29 +357,39 @@ void Worker::complete(Warp& warp, unsigned first_thread, unsigned lanes, unsigne
   });
 }
 
-std::uint64_t Worker::collective(WarpOp op, const char* name, unsigned mask, std::uint64_t value, int source, WarpFunction function,
-                                 const char* file, int line) {
+std::uint64_t Worker::collective(WarpOp op, const char* name, unsigned mask, std::uint64_t value, int source,
+                                 WarpFunction function, const char* file, int line) {
+  const RuntimeScope scope(*this);
   const unsigned me = current_;
   const unsigned lane = me % 32;
   const unsigned first_thread = me - lane;
   Warp& warp = warps_[me / 32];
   auto here = [&] { return text("%s at %s:%d with mask 0x%08x", name, base_name(file), line, mask); };
-  if ((mask >> lane & 1) == 0) fail(cudaErrorLaunchFailure, here() + text(": the mask leaves out the calling lane %u", lane));
+  if ((mask >> lane & 1) == 0)
+    fail(cudaErrorLaunchFailure, text("%s: the mask leaves out the calling lane %u", here().c_str(), lane));
   const unsigned lanes = mask & warp.alive;
   if (lanes != mask && needs_all_lanes(op)) {
     const int missing = __builtin_ctz(mask & ~warp.alive);
-    fail(cudaErrorLaunchFailure, here() + text(": the mask names lane %d, which %s", missing,
-                                               warp.exists >> missing & 1 ? "has exited" : "does not exist in this block"));
+    fail(cudaErrorLaunchFailure,
+         text("%s: the mask names lane %d, which %s", here().c_str(), missing,
+              warp.exists >> missing & 1 ? "has exited" : "does not exist in this block"));
   }
   if (op == WarpOp::shuffle && (mask >> source & 1) == 0)
-    fail(cudaErrorLaunchFailure, here() + text(": lane %u reads lane %d, which is not in the mask", lane, source));
-  for (unsigned rest = warp.waiting & mask; rest != 0; rest &= rest - 1) {
+    fail(cudaErrorLaunchFailure,
+         text("%s: lane %u reads lane %d, which is not in the mask", here().c_str(), lane, source));
+  // Lanes that wait in the same collective were compared when they came: the first one stands for them.
+  const auto same = [&](const LaneRecord& theirs) {
+    return theirs.op == op && theirs.mask == mask && same_place(theirs.file, theirs.line, file, line);
+  };
+  unsigned others = warp.waiting & mask;
+  if (others != 0 && same(warp.lanes[__builtin_ctz(others)])) others = 0;
+  for (unsigned rest = others; rest != 0; rest &= rest - 1) {
     const int other = __builtin_ctz(rest);
     const LaneRecord& theirs = warp.lanes[other];
-    if ((theirs.mask >> lane & 1) != 0 &&
-        (theirs.op != op || theirs.mask != mask || !same_place(theirs.file, theirs.line, file, line))) {
-      fail(cudaErrorLaunchFailure, here() + text(": lane %d of the mask waits in %s at %s:%d with mask 0x%08x", other, theirs.name,
-                                                 base_name(theirs.file), theirs.line, theirs.mask));
+    if ((theirs.mask >> lane & 1) != 0 && !same(theirs)) {
+      fail(cudaErrorLaunchFailure,
+           text("%s: lane %d of the mask waits in %s at %s:%d with mask 0x%08x", here().c_str(), other,
+                theirs.name, base_name(theirs.file), theirs.line, theirs.mask));
     }
   }
   LaneRecord& mine = warp.lanes[lane];
@@ -404,7 +426,8 @@ bool Worker::exit_thread(unsigned index) {
   if (SIMT_TSAN) tsan_release(&launch_->end_token);
   if (barrier_arrived_ != 0) {
     record(barrier_first_, cudaErrorLaunchFailure,
-           text("barrier divergence: it waits in __syncthreads() at %s:%d, which thread %s never reaches: it has exited",
+           text("barrier divergence: it waits in __syncthreads() at %s:%d, which thread %s never reaches: it "
+                "has exited",
                 base_name(barrier_file_), barrier_line_, triple(threads_[index].index).c_str()));
     return false;
   }
@@ -419,8 +442,8 @@ bool Worker::exit_thread(unsigned index) {
     if ((theirs.mask >> lane & 1) == 0) continue;
     if (needs_all_lanes(theirs.op)) {
       record(index - lane + other, cudaErrorLaunchFailure,
-             text("%s at %s:%d with mask 0x%08x: the mask names lane %u, which has exited", theirs.name, base_name(theirs.file),
-                  theirs.line, theirs.mask, lane));
+             text("%s at %s:%d with mask 0x%08x: the mask names lane %u, which has exited", theirs.name,
+                  base_name(theirs.file), theirs.line, theirs.mask, lane));
       return false;
     }
     const unsigned lanes = theirs.mask & warp.alive;
@@ -437,7 +460,6 @@ bool Worker::exit_thread(unsigned index) {
 
 SharedVariable Worker::allocate_shared(const void* key, std::size_t bytes, const char* name) {
   SharedVariable variable;
-  TsanIgnore ignore;
   const std::size_t wanted = bytes + 2 * canary_bytes;
   if (!SIMT_ASAN && !SIMT_TSAN) {
     for (std::size_t i = 0; i < spare_.size(); ++i) {
@@ -453,7 +475,8 @@ SharedVariable Worker::allocate_shared(const void* key, std::size_t bytes, const
   const std::size_t tail = SIMT_ASAN ? 0 : canary_bytes;
   if (variable.allocation == nullptr) {
     void* memory = nullptr;
-    if (posix_memalign(&memory, canary_bytes, canary_bytes + bytes + tail) != 0) fail(cudaErrorLaunchOutOfResources, "no memory for shared memory");
+    if (posix_memalign(&memory, canary_bytes, canary_bytes + bytes + tail) != 0)
+      fail(cudaErrorLaunchOutOfResources, text("no memory for %zu bytes of shared memory", bytes));
     variable.allocation = static_cast<char*>(memory);
     variable.allocation_bytes = wanted;
   }
@@ -462,7 +485,8 @@ SharedVariable Worker::allocate_shared(const void* key, std::size_t bytes, const
   variable.bytes = bytes;
   variable.storage = variable.allocation + canary_bytes;
   std::memset(variable.allocation, canary, canary_bytes);
-  std::memset(variable.storage, 0xff, bytes);
+  for (std::size_t i = 0; i + 1 < bytes; i += 2) std::memcpy(variable.storage + i, &shared_poison, 2);
+  if (bytes % 2 != 0) variable.storage[bytes - 1] = static_cast<char>(shared_poison & 0xff);
   if (tail != 0) std::memset(variable.storage + bytes, canary, tail);
 #if SIMT_ASAN
   __asan_poison_memory_region(variable.allocation, canary_bytes);
@@ -474,16 +498,18 @@ void Worker::check_and_free_shared() {
   auto release = [this](SharedVariable& variable) {
     if (variable.allocation == nullptr) return;
     if (!SIMT_ASAN && !failed_) {
-      TsanIgnore ignore;
       for (std::size_t i = 0; i < canary_bytes; ++i) {
         const auto byte = [&](const char* p) { return static_cast<unsigned char>(p[i]); };
         const bool before = byte(variable.allocation) != canary;
         if (before || byte(variable.storage + variable.bytes) != canary) {
           failed_ = true;
-          launch_->fail(cudaErrorIllegalAddress,
-                        "kernel '" + launch_->name + "' block " + triple(blockIdx) + ": " +
-                            text("a write %s shared '%s' (%zu bytes), at byte %zd", before ? "before" : "past", variable.name,
-                                 variable.bytes, before ? static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(canary_bytes) : static_cast<std::ptrdiff_t>(variable.bytes + i)));
+          launch_->fail(
+              cudaErrorIllegalAddress,
+              describe_block() + ": " +
+                  text("a write %s shared '%s' (%zu bytes), at byte %zd", before ? "before" : "past",
+                       variable.name, variable.bytes,
+                       before ? static_cast<std::ptrdiff_t>(i) - static_cast<std::ptrdiff_t>(canary_bytes)
+                              : static_cast<std::ptrdiff_t>(variable.bytes + i)));
           break;
         }
       }
@@ -492,7 +518,6 @@ void Worker::check_and_free_shared() {
 #if SIMT_ASAN
       __asan_unpoison_memory_region(variable.allocation, canary_bytes);
 #endif
-      TsanIgnore ignore;
       std::free(variable.allocation);
     } else {
       spare_.push_back(variable);
@@ -506,23 +531,28 @@ void Worker::check_and_free_shared() {
 }
 
 void* Worker::static_shared(const void* key, std::size_t bytes, const char* name) {
+  const RuntimeScope scope(*this);
   for (const SharedVariable& variable : shared_)
     if (variable.key == key) return variable.storage;
   static_bytes_ += bytes;
   if (static_bytes_ > max_static_shared)
-    fail(cudaErrorInvalidConfiguration, text("%zu bytes of static shared memory; the limit is %zu", static_bytes_, max_static_shared));
+    fail(cudaErrorInvalidConfiguration,
+         text("%zu bytes of static shared memory; the limit is %zu", static_bytes_, max_static_shared));
   shared_.push_back(allocate_shared(key, bytes, name));
   return shared_.back().storage;
 }
 
 void* Worker::dynamic_shared() {
-  if (dynamic_.allocation == nullptr) dynamic_ = allocate_shared(nullptr, launch_->shared_bytes, "dynamic shared memory");
+  const RuntimeScope scope(*this);
+  if (dynamic_.allocation == nullptr)
+    dynamic_ = allocate_shared(nullptr, launch_->shared_bytes, "dynamic shared memory");
   return dynamic_.storage;
 }
 
 // A block from beginning to end.
 
 void Worker::run_block(Launch& launch, std::uint64_t number) {
+  const TsanIgnore ignore;
   launch_ = &launch;
   count_ = launch.threads_per_block;
   started_ = exited_ = 0;
@@ -557,10 +587,7 @@ void Worker::run_block(Launch& launch, std::uint64_t number) {
     for (unsigned t = 0; t < count_; ++t) start_order_[t] = t;
     for (unsigned t = count_; t > 1; --t) std::swap(start_order_[t - 1], start_order_[random() % t]);
   }
-  if (SIMT_TSAN) {
-    TsanIgnore ignore;
-    tokens_ = new SyncTokens;
-  }
+  if (SIMT_TSAN) tokens_ = new SyncTokens;
   gridDim = launch.grid;
   blockDim = launch.block;
   const std::uint64_t row = number / launch.grid.x;
@@ -568,6 +595,9 @@ void Worker::run_block(Launch& launch, std::uint64_t number) {
                    static_cast<unsigned>(row / launch.grid.y)};
 #if SIMT_TSAN
   main_.tsan = __tsan_get_current_fiber();
+  // From here, not from the thread that happens to run before: creation orders the creator before the
+  // created.
+  for (ThreadRecord& thread : threads_) thread.tsan = __tsan_create_fiber(0);
 #endif
   active_worker = this;
   Fiber& first = next_fiber();
@@ -581,12 +611,13 @@ void Worker::run_block(Launch& launch, std::uint64_t number) {
       if (warp.waiting >> (t % 32) & 1) {
         const unsigned absent = lane.mask & ~warp.waiting;
         record(t, cudaErrorLaunchFailure,
-               text("%s at %s:%d with mask 0x%08x: lane %d of the mask never comes", lane.name, base_name(lane.file), lane.line,
-                    lane.mask, absent == 0 ? -1 : __builtin_ctz(absent)));
+               text("%s at %s:%d with mask 0x%08x: lane %d of the mask never comes", lane.name,
+                    base_name(lane.file), lane.line, lane.mask, absent == 0 ? -1 : __builtin_ctz(absent)));
       } else {
         unsigned at_barrier = barrier_arrived_;
         record(t, cudaErrorLaunchFailure,
-               text("barrier divergence: it waits in __syncthreads() at %s:%d, which %u of the block's %u threads never reach",
+               text("barrier divergence: it waits in __syncthreads() at %s:%d, which %u of the block's %u "
+                    "threads never reach",
                     base_name(barrier_file_), barrier_line_, count_ - at_barrier, count_));
       }
       break;
@@ -608,9 +639,14 @@ void Worker::finish_block() {
     }
   }
 #if SIMT_TSAN
-  for (ThreadRecord& thread : threads_)
-    if (thread.tsan != nullptr) __tsan_destroy_fiber(thread.tsan);
-  TsanIgnore ignore;
+  for (ThreadRecord& thread : threads_) {
+    __tsan_switch_to_fiber(thread.tsan, 1);
+    // Abandoned: what it did before still comes before what the host does next.
+    if (thread.state != ThreadState::exited) tsan_release(&launch_->end_token);
+    for (; thread.ignores > 0; --thread.ignores) end_ignoring();
+    __tsan_switch_to_fiber(main_.tsan, 1);
+    __tsan_destroy_fiber(thread.tsan);
+  }
   delete tokens_;
   tokens_ = nullptr;
 #endif
@@ -622,30 +658,39 @@ int block_barrier(BarrierVote vote, int predicate, const char* file, int line) {
   return required_worker("__syncthreads").barrier(vote, predicate, file, line);
 }
 
-std::uint64_t warp_collective(WarpOp op, const char* name, unsigned mask, std::uint64_t value, int source, WarpFunction function,
-                              const char* file, int line) {
+std::uint64_t warp_collective(WarpOp op, const char* name, unsigned mask, std::uint64_t value, int source,
+                              WarpFunction function, const char* file, int line) {
   return required_worker(name).collective(op, name, mask, value, source, function, file, line);
 }
 
-unsigned active_lanes() { return required_worker("__activemask").active_lanes(); }
-int lane() { return required_worker("a warp shuffle").lane(); }
+unsigned active_lanes() {
+  return required_worker("__activemask").active_lanes();
+}
+int lane() {
+  return required_worker("a warp shuffle").lane();
+}
 
-void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file, int line);
+void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file,
+                            int line);
 
 void* static_shared_storage(const void* key, std::size_t bytes, const char* name) {
   return required_worker("a function with __shared__ variables").static_shared(key, bytes, name);
 }
-void* dynamic_shared_storage() { return required_worker("a function with __shared__ variables").dynamic_shared(); }
+void* dynamic_shared_storage() {
+  return required_worker("a function with __shared__ variables").dynamic_shared();
+}
 
 void trap(const char* file, int line) {
   required_worker("__trap").fail(cudaErrorLaunchFailure, text("__trap() at %s:%d", base_name(file), line));
 }
 
-void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file, int line) {
+void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file,
+                            int line) {
   if (reinterpret_cast<std::uintptr_t>(pointer) % 32 == 0 && ld_bytes % 16 == 0) return;
-  required_worker(name).fail(cudaErrorMisalignedAddress,
-                             text("%s at %s:%d: address %p must be a multiple of 32 and the leading dimension, %zu bytes, one of 16", name,
-                                  base_name(file), line, pointer, ld_bytes));
+  required_worker(name).fail(
+      cudaErrorMisalignedAddress,
+      text("%s at %s:%d: address %p must be a multiple of 32 and the leading dimension, %zu bytes, one of 16",
+           name, base_name(file), line, pointer, ld_bytes));
 }
 
 void memory_fence() {
@@ -658,3 +703,19 @@ void memory_fence() {
 }
 
 }  // namespace simt
+
+// Sanitizers' reports start with who is running.
+#if SIMT_ASAN
+namespace {
+void name_running_thread() {
+  const simt::Worker* worker = simt::Worker::active();
+  if (worker != nullptr) std::fprintf(stderr, "emulated CUDA: in %s:\n", worker->describe().c_str());
+}
+}  // namespace
+extern "C" void __asan_on_error() {
+  name_running_thread();
+}
+extern "C" void __ubsan_on_report() {
+  name_running_thread();
+}
+#endif

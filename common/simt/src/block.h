@@ -1,5 +1,6 @@
-// One thread block: its threads as fibers, which of them may run, barriers, warp collectives and shared memory.
-// A Worker is the operating-system thread that runs blocks one after another, with its stock of fibers and memory.
+// One thread block: its threads as fibers, which of them may run, barriers, warp collectives and shared
+// memory. A Worker is the operating-system thread that runs blocks one after another, with its stock of
+// fibers and memory.
 #pragma once
 
 #include <atomic>
@@ -11,6 +12,8 @@
 
 #include "cuda_runtime_api.h"
 #include "fiber.h"
+#include "message.h"
+#include "sanitizers.h"
 #include "simt/warp.h"
 
 namespace simt {
@@ -48,6 +51,7 @@ struct ThreadRecord {
   ThreadState state = ThreadState::unstarted;
   uint3 index{};
   void* tsan = nullptr;
+  int ignores = 0;  // RuntimeScopes that it is in
 };
 
 /// What a lane brought to the collective that it waits in.
@@ -64,9 +68,9 @@ struct LaneRecord {
 };
 
 struct Warp {
-  unsigned alive = 0;    // lanes that exist and have not exited
-  unsigned exists = 0;   // lanes that exist
-  unsigned waiting = 0;  // lanes in a collective
+  unsigned alive = 0;       // lanes that exist and have not exited
+  unsigned exists = 0;      // lanes that exist
+  unsigned waiting = 0;     // lanes in a collective
   unsigned generation = 0;  // bit l flips when a collective whose lowest lane is l completes
   LaneRecord lanes[32];
 };
@@ -99,18 +103,42 @@ class Worker {
   void run_block(Launch& launch, std::uint64_t index);
 
   int barrier(BarrierVote vote, int predicate, const char* file, int line);
-  std::uint64_t collective(WarpOp op, const char* name, unsigned mask, std::uint64_t value, int source, WarpFunction function,
-                           const char* file, int line);
+  std::uint64_t collective(WarpOp op, const char* name, unsigned mask, std::uint64_t value, int source,
+                           WarpFunction function, const char* file, int line);
   void* static_shared(const void* key, std::size_t bytes, const char* name);
   void* dynamic_shared();
   unsigned active_lanes() const { return warps_[current_ / 32].alive; }
   int lane() const { return static_cast<int>(current_ % 32); }
   /// Records an error of the running thread and abandons the block.
-  [[noreturn]] void fail(cudaError_t error, const std::string& text);
+  [[noreturn]] void fail(cudaError_t error, const Message& text);
   /// "kernel 'name' block (x,y,z) thread (x,y,z)" of the running thread.
   std::string describe() const;
+  /// "kernel 'name' block (x,y,z)" of the running or last block.
+  std::string describe_block() const;
 
  private:
+  /// In the runtime's own code on a kernel thread: ThreadSanitizer looks away. Counted, because abandoned
+  /// threads never come back.
+  class RuntimeScope {
+   public:
+#if SIMT_TSAN
+    explicit RuntimeScope(Worker& worker) : thread_(worker.threads_[worker.current_]) {
+      begin_ignoring();
+      ++thread_.ignores;
+    }
+    ~RuntimeScope() {
+      --thread_.ignores;
+      end_ignoring();
+    }
+
+   private:
+    ThreadRecord& thread_;
+#else
+    explicit RuntimeScope(Worker&) {}
+    ~RuntimeScope() {}  // not defaulted: an unused variable of this type is no mistake
+#endif
+  };
+
   friend void fiber_main(boost::context::detail::transfer_t transfer);
   void run_fiber(Fiber& self);
   void begin(unsigned thread, Fiber& fiber);
@@ -122,7 +150,7 @@ class Worker {
   Fiber& idle_fiber();
   unsigned take_unstarted();
   void complete(Warp& warp, unsigned first_thread, unsigned lanes, unsigned except);
-  void record(unsigned thread, cudaError_t error, const std::string& text);
+  void record(unsigned thread, cudaError_t error, const Message& text);
   std::string describe(unsigned thread) const;
   SharedVariable allocate_shared(const void* key, std::size_t bytes, const char* name);
   void check_and_free_shared();
@@ -157,6 +185,8 @@ class Worker {
   std::vector<SharedVariable> spare_;
   SharedVariable dynamic_;
   std::size_t static_bytes_ = 0;
+
+  Message thrown_;  // what left the kernel
 
   Fiber main_;
   std::vector<std::unique_ptr<Fiber>> fibers_;

@@ -1,6 +1,7 @@
-// What the compiler's alignment and array-bounds checks in translated sources call: an error of the launch, with kernel, block
-// and thread. (The translated files are compiled with -fsanitize=alignment,bounds; where UndefinedBehaviorSanitizer's own runtime
-// is linked, it answers these calls instead, and this file is left out.)
+// What the compiler's alignment and array-bounds checks in translated sources call: an error of the launch,
+// with kernel, block and thread. (The translated files are compiled with -fsanitize=alignment,bounds; where
+// UndefinedBehaviorSanitizer's own runtime is linked, it answers these calls instead, and this file is left
+// out.)
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -33,14 +34,14 @@ struct OutOfBounds {
   const TypeDescriptor* index;
 };
 
-std::string place(const SourceLocation& location) {
-  const char* slash = std::strrchr(location.file, '/');
-  return std::string(slash == nullptr ? location.file : slash + 1) + ":" + std::to_string(location.line);
+const char* base_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
 }
 
-void report(cudaError_t error, const std::string& text) {
-  if (simt::Worker* worker = simt::Worker::active()) worker->fail(error, text);
-  std::fprintf(stderr, "host code of a .cu file: %s\n", text.c_str());
+void report(cudaError_t error, const simt::Message& message) {
+  if (simt::Worker* worker = simt::Worker::active()) worker->fail(error, message);
+  std::fprintf(stderr, "host code of a .cu file: %s\n", message.c_str());
 }
 
 }  // namespace
@@ -48,14 +49,16 @@ void report(cudaError_t error, const std::string& text) {
 extern "C" {
 
 void __ubsan_handle_type_mismatch_v1(TypeMismatch* data, void* pointer) {
-  char address[32];
-  std::snprintf(address, sizeof(address), "%p", pointer);
   const unsigned alignment = 1u << data->log_alignment;
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return;
-  report(cudaErrorMisalignedAddress, std::string("misaligned access at ") + place(data->location) + ": address " + address + " for " +
-                                         data->type->name + ", which needs a multiple of " + std::to_string(alignment));
+  report(
+      cudaErrorMisalignedAddress,
+      simt::text("misaligned access at %s:%u: address %p for %s, which needs a multiple of %u",
+                 base_name(data->location.file), data->location.line, pointer, data->type->name, alignment));
 }
-void __ubsan_handle_type_mismatch_v1_abort(TypeMismatch* data, void* pointer) { __ubsan_handle_type_mismatch_v1(data, pointer); }
+void __ubsan_handle_type_mismatch_v1_abort(TypeMismatch* data, void* pointer) {
+  __ubsan_handle_type_mismatch_v1(data, pointer);
+}
 
 void __ubsan_handle_out_of_bounds(OutOfBounds* data, void* index) {
   // The index comes by value when it fits a pointer, which every index here does.
@@ -64,9 +67,13 @@ void __ubsan_handle_out_of_bounds(OutOfBounds* data, void* index) {
   std::uint64_t value = reinterpret_cast<std::uintptr_t>(index);
   if (is_signed && bits < 64 && (value >> (bits - 1) & 1)) value |= ~std::uint64_t{0} << bits;
   report(cudaErrorIllegalAddress,
-         "index " + (is_signed ? std::to_string(static_cast<std::int64_t>(value)) : std::to_string(value)) +
-             " is out of bounds for an array of type " + data->array->name + " at " + place(data->location));
+         simt::text(is_signed ? "index %lld is out of bounds for an array of type %s at %s:%u"
+                              : "index %llu is out of bounds for an array of type %s at %s:%u",
+                    static_cast<long long>(value), data->array->name, base_name(data->location.file),
+                    data->location.line));
 }
-void __ubsan_handle_out_of_bounds_abort(OutOfBounds* data, void* index) { __ubsan_handle_out_of_bounds(data, index); }
+void __ubsan_handle_out_of_bounds_abort(OutOfBounds* data, void* index) {
+  __ubsan_handle_out_of_bounds(data, index);
+}
 
 }  // extern "C"

@@ -28,23 +28,28 @@ std::atomic<std::size_t> shared_limit{max_shared_default};
 std::size_t physical_memory(int name) {
   const long pages = sysconf(name);
   const long page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : std::size_t{1} << 30;
+  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page)
+                               : std::size_t{1} << 30;
 }
 
 }  // namespace
 
-std::size_t dynamic_shared_limit() { return shared_limit.load(); }
+std::size_t dynamic_shared_limit() {
+  return shared_limit.load();
+}
 
 cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
   if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
     if (value < 0 || static_cast<std::size_t>(value) > max_shared_optin) return report(cudaErrorInvalidValue);
-    if (static_cast<std::size_t>(value) > shared_limit.load()) shared_limit.store(static_cast<std::size_t>(value));
+    if (static_cast<std::size_t>(value) > shared_limit.load())
+      shared_limit.store(static_cast<std::size_t>(value));
   }
   return report(cudaSuccess);
 }
 
 cudaError_t occupancy(int* blocks, int block_size, std::size_t shared_bytes) {
-  if (block_size <= 0 || block_size > static_cast<int>(max_threads_per_block)) return report(cudaErrorInvalidValue);
+  if (block_size <= 0 || block_size > static_cast<int>(max_threads_per_block))
+    return report(cudaErrorInvalidValue);
   const int by_threads = 2048 / ((block_size + 31) / 32 * 32);
   const int by_shared = shared_bytes == 0 ? 32 : static_cast<int>(max_shared_optin / (shared_bytes + 1024));
   *blocks = by_threads < by_shared ? by_threads : by_shared;
@@ -53,7 +58,9 @@ cudaError_t occupancy(int* blocks, int block_size, std::size_t shared_bytes) {
 }
 
 long long clock_ticks() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace simt
@@ -68,9 +75,15 @@ cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return report(cudaSuccess);
 }
-cudaError_t cudaSetDevice(int device) { return report(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
-cudaError_t cudaSetDeviceFlags(unsigned) { return report(cudaSuccess); }
-cudaError_t cudaDeviceSynchronize() { return report(cudaSuccess); }
+cudaError_t cudaSetDevice(int device) {
+  return report(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaSetDeviceFlags(unsigned) {
+  return report(cudaSuccess);
+}
+cudaError_t cudaDeviceSynchronize() {
+  return report(cudaSuccess);
+}
 cudaError_t cudaDeviceReset() {
   simt::free_all_device_memory();
   simt::shared_limit.store(simt::max_shared_default);
@@ -81,12 +94,15 @@ cudaError_t cudaDriverGetVersion(int* version) {
   *version = CUDART_VERSION;
   return report(cudaSuccess);
 }
-cudaError_t cudaRuntimeGetVersion(int* version) { return cudaDriverGetVersion(version); }
+cudaError_t cudaRuntimeGetVersion(int* version) {
+  return cudaDriverGetVersion(version);
+}
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   if (device != 0) return report(cudaErrorInvalidDevice);
   *p = cudaDeviceProp{};
-  std::snprintf(p->name, sizeof(p->name), "emulated CUDA (%d thread%s)", simt::pool_threads(), simt::pool_threads() == 1 ? "" : "s");
+  std::snprintf(p->name, sizeof(p->name), "emulated CUDA (%d thread%s)", simt::pool_threads(),
+                simt::pool_threads() == 1 ? "" : "s");
   p->totalGlobalMem = simt::physical_memory(_SC_PHYS_PAGES);
   p->sharedMemPerBlock = simt::max_shared_default;
   p->sharedMemPerBlockOptin = simt::max_shared_optin;
@@ -194,15 +210,23 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = new CUstream_st;
   return report(cudaSuccess);
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   if (stream == nullptr) return report(cudaErrorInvalidResourceHandle);
   delete stream;
   return report(cudaSuccess);
 }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return report(cudaSuccess); }
-cudaError_t cudaStreamQuery(cudaStream_t) { return report(cudaSuccess); }
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return report(cudaSuccess);
+}
+cudaError_t cudaStreamQuery(cudaStream_t) {
+  return report(cudaSuccess);
+}
 cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
   return report(event == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess);
 }
@@ -215,7 +239,9 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = new CUevent_st;
   return report(cudaSuccess);
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return cudaEventCreate(event);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   if (event == nullptr) return report(cudaErrorInvalidResourceHandle);
   delete event;
@@ -230,9 +256,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
   return report(event == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess);
 }
-cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return cudaEventSynchronize(event);
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
-  if (start == nullptr || stop == nullptr || !start->recorded || !stop->recorded) return report(cudaErrorInvalidResourceHandle);
+  if (start == nullptr || stop == nullptr || !start->recorded || !stop->recorded)
+    return report(cudaErrorInvalidResourceHandle);
   *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
   return report(cudaSuccess);
 }

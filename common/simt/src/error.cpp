@@ -3,13 +3,16 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
+#include <utility>
 
 namespace simt {
 namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 std::atomic<int> sticky{cudaSuccess};
+std::atomic<bool> unread{false};  // a launch left an error that no call has returned yet
 
 struct Detail {
   std::mutex mutex;
@@ -19,6 +22,16 @@ struct Detail {
 Detail& detail_state() {
   static Detail* detail = new Detail;  // outlives static destructors that still free device memory
   return *detail;
+}
+
+void tell_unread() {
+  if (unread.load())
+    std::fprintf(stderr, "emulated CUDA: the program ended without asking for this error: %s\n",
+                 detail_state().text.c_str());
+}
+void mark_unread() {
+  static const bool registered = std::atexit(tell_unread) == 0;
+  unread.store(registered);
 }
 
 struct ErrorName {
@@ -36,22 +49,26 @@ constexpr ErrorName names[] = {
     {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
     {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
     {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
-    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver", "CUDA driver version is insufficient for CUDA runtime version"},
+    {cudaErrorInsufficientDriver, "cudaErrorInsufficientDriver",
+     "CUDA driver version is insufficient for CUDA runtime version"},
     {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
     {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
     {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
     {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
     {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
     {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources",
+     "too many resources requested for launch"},
     {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
-    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled",
+     "peer access is already enabled"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorNotPermitted, "cudaErrorNotPermitted", "operation not permitted"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
+    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
+     "operation not permitted when stream is capturing"},
     {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
 };
 
@@ -59,7 +76,10 @@ constexpr ErrorName names[] = {
 
 cudaError_t report(cudaError_t error) {
   const cudaError_t already = sticky_error();
-  if (already != cudaSuccess) return already;
+  if (already != cudaSuccess) {
+    unread.store(false);  // the caller returns it
+    return already;
+  }
   if (error != cudaSuccess) last_error = error;
   return error;
 }
@@ -74,6 +94,10 @@ cudaError_t report(cudaError_t error, const std::string& text) {
   return report(error);
 }
 
+void report_launch_error(cudaError_t error, const std::string& text) {
+  if (report(error, text) == error) mark_unread();
+}
+
 void set_sticky_error(cudaError_t error, const std::string& text) {
   Detail& detail = detail_state();
   std::lock_guard<std::mutex> lock(detail.mutex);
@@ -81,12 +105,15 @@ void set_sticky_error(cudaError_t error, const std::string& text) {
   detail.error = error;
   detail.text = text;
   sticky.store(error);
+  mark_unread();
   std::fflush(stdout);
   std::fprintf(stderr, "emulated CUDA: %s\n", text.c_str());
   std::fflush(stderr);
 }
 
-cudaError_t sticky_error() { return static_cast<cudaError_t>(sticky.load()); }
+cudaError_t sticky_error() {
+  return static_cast<cudaError_t>(sticky.load());
+}
 
 const char* last_error_detail() {
   thread_local std::string copy;
@@ -102,6 +129,7 @@ void clear_errors() {
   detail.error = cudaSuccess;
   detail.text.clear();
   sticky.store(cudaSuccess);
+  unread.store(false);
   last_error = cudaSuccess;
 }
 
@@ -126,12 +154,14 @@ const char* cudaGetErrorString(cudaError_t error) {
 }
 
 cudaError_t cudaGetLastError() {
+  simt::unread.store(false);
   const cudaError_t already = simt::sticky_error();
   if (already != cudaSuccess) return already;
   return std::exchange(simt::last_error, cudaSuccess);
 }
 
 cudaError_t cudaPeekAtLastError() {
+  simt::unread.store(false);
   const cudaError_t already = simt::sticky_error();
   return already != cudaSuccess ? already : simt::last_error;
 }

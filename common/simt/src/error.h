@@ -11,6 +11,8 @@ namespace simt {
 cudaError_t report(cudaError_t error);
 /// As report, and keeps `detail` for cudaGetErrorString.
 cudaError_t report(cudaError_t error, const std::string& detail);
+/// As report, for a launch, which returns nothing: what the host never asks for is told at exit.
+void report_launch_error(cudaError_t error, const std::string& detail);
 /// A kernel's error: stays until cudaDeviceReset; printed once on stderr.
 void set_sticky_error(cudaError_t error, const std::string& detail);
 /// The sticky error, or success.

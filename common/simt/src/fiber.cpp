@@ -76,9 +76,11 @@ std::unique_ptr<Fiber> make_fiber(FiberEntry entry) {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   fiber->stack_bytes = stack_bytes_wanted();
   fiber->mapping_bytes = fiber->stack_bytes + page;
-  void* mapping = mmap(nullptr, fiber->mapping_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* mapping = mmap(nullptr, fiber->mapping_bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapping == MAP_FAILED) {
-    std::fprintf(stderr, "emulated CUDA: no memory for a thread's stack of %zu bytes; set RUNG_SIMT_THREADS lower\n",
+    std::fprintf(stderr,
+                 "emulated CUDA: no memory for a thread's stack of %zu bytes; set RUNG_SIMT_THREADS lower\n",
                  fiber->mapping_bytes);
     std::abort();
   }
@@ -100,7 +102,8 @@ void reset_fiber(Fiber& fiber, FiberEntry entry) {
 #if SIMT_TSAN
   {
     TsanIgnore ignore;
-    mmap(fiber.stack_bottom, fiber.stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    mmap(fiber.stack_bottom, fiber.stack_bytes, PROT_READ | PROT_WRITE,
+         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   }
 #endif
   fiber.fake_stack = nullptr;

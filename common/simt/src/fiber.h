@@ -1,5 +1,5 @@
-// A fiber: a stack and a place to continue, on Boost.Context's bare jump. Fibers never leave the operating-system
-// thread that made them.
+// A fiber: a stack and a place to continue, on Boost.Context's bare jump. Fibers never leave the
+// operating-system thread that made them.
 #pragma once
 
 #include <boost/context/detail/fcontext.hpp>

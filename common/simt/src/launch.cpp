@@ -1,24 +1,16 @@
 // Checks a launch's configuration and runs its blocks on the pool.
 #include "simt/launch.h"
 
-#include <cstdlib>
-
 #include "block.h"
 #include "device.h"
 #include "error.h"
+#include "memory.h"
+#include "options.h"
 #include "pool.h"
 #include "sanitizers.h"
 
 namespace simt {
 namespace {
-
-/// RUNG_SIMT_SEED=n: fibers and blocks in an order drawn from n.
-bool order_seed(std::uint64_t& seed) {
-  const char* text = std::getenv("RUNG_SIMT_SEED");
-  if (text == nullptr || *text == 0) return false;
-  seed = std::strtoull(text, nullptr, 10);
-  return true;
-}
 
 std::string extent(const dim3& d) {
   return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
@@ -30,11 +22,13 @@ std::string configuration_error(const LaunchConfig& c) {
   if (threads == 0) return "block " + extent(c.block) + " has a zero";
   if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0) return "grid " + extent(c.grid) + " has a zero";
   if (c.block.x > 1024 || c.block.y > 1024 || c.block.z > 64 || threads > max_threads_per_block)
-    return "block " + extent(c.block) + " has " + std::to_string(threads) + " threads; at most 1024 (and 64 in z) are allowed";
+    return "block " + extent(c.block) + " has " + std::to_string(threads) +
+           " threads; at most 1024 (and 64 in z) are allowed";
   if (c.grid.x > 2147483647u || c.grid.y > 65535 || c.grid.z > 65535)
     return "grid " + extent(c.grid) + " is over (2147483647,65535,65535)";
   if (c.shared_bytes > dynamic_shared_limit())
-    return std::to_string(c.shared_bytes) + " bytes of dynamic shared memory; the limit is " + std::to_string(dynamic_shared_limit()) +
+    return std::to_string(c.shared_bytes) + " bytes of dynamic shared memory; the limit is " +
+           std::to_string(dynamic_shared_limit()) +
            (c.shared_bytes <= max_shared_optin ? " until cudaFuncSetAttribute raises it" : "");
   return "";
 }
@@ -43,10 +37,12 @@ std::string configuration_error(const LaunchConfig& c) {
 
 void launch_threads(const char* name, const LaunchConfig& config, void (*thread)(void*), void* closure) {
   if (sticky_error() != cudaSuccess) return;
-  if (Worker::active() != nullptr) Worker::active()->fail(cudaErrorNotSupported, "a kernel launched a kernel");
+  if (Worker::active() != nullptr)
+    Worker::active()->fail(cudaErrorNotSupported, text("a kernel launched a kernel"));
   const std::string wrong = configuration_error(config);
   if (!wrong.empty()) {
-    report(cudaErrorInvalidConfiguration, "launch of kernel '" + std::string(name) + "': " + wrong);
+    report_launch_error(cudaErrorInvalidConfiguration,
+                        "launch of kernel '" + std::string(name) + "': " + wrong);
     return;
   }
   // On the heap, because ThreadSanitizer keeps sync variables by address.
@@ -74,6 +70,7 @@ void launch_threads(const char* name, const LaunchConfig& config, void (*thread)
     }
   }
   tsan_release(&launch->start_token);
+  const DeviceAccess access;
   Launch* shared = launch.get();
   const std::function<void()> work = [shared] {
     Worker& worker = Worker::get();
@@ -81,10 +78,15 @@ void launch_threads(const char* name, const LaunchConfig& config, void (*thread)
       const std::uint64_t i = shared->next.fetch_add(1);
       if (i >= shared->blocks || shared->failed.load()) return;
       worker.run_block(*shared, shared->order.empty() ? i : shared->order[i]);
+      if (check_nan() && !shared->failed.load()) {
+        const std::string found = find_shared_poison();
+        if (!found.empty()) shared->fail(cudaErrorLaunchFailure, worker.describe_block() + ": " + found);
+      }
     }
   };
   const std::uint64_t others = launch->blocks - 1;
-  run_on_pool(work, others < 1024 ? static_cast<int>(others) : 1024);
+  // One block at a time, where the memory is searched after each.
+  run_on_pool(work, check_nan() ? 0 : others < 1024 ? static_cast<int>(others) : 1024);
   tsan_acquire(&launch->end_token);
   if (launch->error != cudaSuccess) set_sticky_error(launch->error, launch->detail);
 }

@@ -1,4 +1,5 @@
-// See pool.h. Helpers sleep between launches; a launch does not wait for those that have not woken up when the work is done.
+// See pool.h. Helpers sleep between launches; a launch does not wait for those that have not woken up when
+// the work is done.
 #include "pool.h"
 
 #include <condition_variable>

@@ -1,5 +1,5 @@
-// The sanitizers' fiber and shadow interfaces, empty where a sanitizer is off. The runtime is compiled without
-// ThreadSanitizer even when the program has it, so SIMT_TSAN comes from the build.
+// The sanitizers' fiber and shadow interfaces, empty where a sanitizer is off. The runtime is compiled
+// without ThreadSanitizer even when the program has it, so SIMT_TSAN comes from the build.
 #pragma once
 
 #include <cstddef>
@@ -56,22 +56,25 @@ inline void tsan_release([[maybe_unused]] void* token) {
 #endif
 }
 
-/// While it lives, the runtime's own accesses to the program's memory are not seen by ThreadSanitizer, and memory
-/// allocated or mapped in it starts with no history.
-struct TsanIgnore {
+/// From here on, ThreadSanitizer sees no accesses of the running thread: neither the runtime's own to the
+/// program's memory nor those of intercepted functions (operator new, memcpy) that the runtime calls; and
+/// memory allocated or mapped starts with no history.
+inline void begin_ignoring() {
 #if SIMT_TSAN
-  TsanIgnore() {
-    AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
-    AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
-  }
-  ~TsanIgnore() {
-    AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
-    AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
-  }
-#else
-  TsanIgnore() {}
-  ~TsanIgnore() {}
+  AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
 #endif
+}
+inline void end_ignoring() {
+#if SIMT_TSAN
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+  AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+#endif
+}
+
+struct TsanIgnore {
+  TsanIgnore() { begin_ignoring(); }
+  ~TsanIgnore() { end_ignoring(); }
   TsanIgnore(const TsanIgnore&) = delete;
   TsanIgnore& operator=(const TsanIgnore&) = delete;
 };

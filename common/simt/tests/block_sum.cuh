@@ -10,7 +10,8 @@ template <class T>
 __device__ T block_sum(T value) {
   __shared__ T partial[32];
   const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_down_sync(0xffffffffu, value, static_cast<unsigned>(offset));
+  for (int offset = 16; offset > 0; offset /= 2)
+    value += __shfl_down_sync(0xffffffffu, value, static_cast<unsigned>(offset));
   if (lane == 0) partial[warp] = value;
   __syncthreads();
   T total = 0;

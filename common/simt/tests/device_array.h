@@ -10,7 +10,8 @@
 namespace simt_tests {
 
 inline void check(cudaError_t error) {
-  if (error != cudaSuccess) throw std::runtime_error(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error));
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string(cudaGetErrorName(error)) + ": " + cudaGetErrorString(error));
 }
 
 template <class T>

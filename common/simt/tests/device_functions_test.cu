@@ -5,14 +5,15 @@
 
 #include <cmath>
 
-#include "testing/catch.h"
 #include "device_array.h"
+#include "testing/catch.h"
 
 using simt_tests::DeviceArray;
 
 namespace {
 
-__global__ void count_everything(int* ints, unsigned* unsigneds, unsigned long long* longs, float* floats, double* doubles) {
+__global__ void count_everything(int* ints, unsigned* unsigneds, unsigned long long* longs, float* floats,
+                                 double* doubles) {
   const int me = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   atomicAdd(&ints[0], 1);
   atomicMax(&ints[1], me);
@@ -32,7 +33,7 @@ __global__ void count_everything(int* ints, unsigned* unsigneds, unsigned long l
 __global__ void lock_free_max(float* out) {
   const float mine = static_cast<float>((threadIdx.x * 37) % 64);
   int* bits = reinterpret_cast<int*>(out);
-  int old = *reinterpret_cast<volatile int*>(bits);
+  int old = atomicAdd(bits, 0);
   while (__int_as_float(old) < mine) {
     const int seen = atomicCAS(bits, old, __float_as_int(mine));
     if (seen == old) break;
@@ -130,8 +131,9 @@ TEST_CASE("bit intrinsics", "[simt]") {
   DeviceArray<unsigned> out(14);
   bits<<<1, 1>>>(out.get());
   // dp4a signed: -128*1 + 1*127 + 127*-2 + -1*2 + 5 = -252
-  REQUIRE(out.values() == std::vector<unsigned>{16, 31, 32, 4, 0, 0x80000000u, 0x77441100u, static_cast<unsigned>(-252),
-                                                128 + 127 + 127 * 254 + 255 * 2 + 5, 3, 0xffffffffu, 0x3f800000u, 3, 64});
+  REQUIRE(out.values() ==
+          std::vector<unsigned>{16, 31, 32, 4, 0, 0x80000000u, 0x77441100u, static_cast<unsigned>(-252),
+                                128 + 127 + 127 * 254 + 255 * 2 + 5, 3, 0xffffffffu, 0x3f800000u, 3, 64});
 }
 
 TEST_CASE("float arithmetic", "[simt]") {
@@ -163,6 +165,7 @@ TEST_CASE("vectors have CUDA's size and alignment", "[simt]") {
   STATIC_REQUIRE(sizeof(__half2) == 4);
   STATIC_REQUIRE(alignof(__nv_bfloat162) == 4);
   DeviceArray<float> a(simt_tests::iota<float>(16)), b(std::vector<float>(16, 1.0f)), out(16);
-  add_vectors<<<1, 4>>>(reinterpret_cast<float4*>(a.get()), reinterpret_cast<float4*>(b.get()), reinterpret_cast<float4*>(out.get()));
+  add_vectors<<<1, 4>>>(reinterpret_cast<float4*>(a.get()), reinterpret_cast<float4*>(b.get()),
+                        reinterpret_cast<float4*>(out.get()));
   REQUIRE(out.values() == simt_tests::iota<float>(16, 1.0f));
 }

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <random>
 
-#include "testing/catch.h"
 #include "device_array.h"
+#include "testing/catch.h"
 
 using simt_tests::DeviceArray;
 
@@ -37,10 +37,18 @@ __device__ unsigned short to_bits(T value) {
   return bits;
 }
 
-__device__ __half convert(float f, __half) { return __float2half_rn(f); }
-__device__ __nv_bfloat16 convert(float f, __nv_bfloat16) { return __float2bfloat16_rn(f); }
-__device__ float widen(__half h) { return __half2float(h); }
-__device__ float widen(__nv_bfloat16 b) { return __bfloat162float(b); }
+__device__ __half convert(float f, __half) {
+  return __float2half_rn(f);
+}
+__device__ __nv_bfloat16 convert(float f, __nv_bfloat16) {
+  return __float2bfloat16_rn(f);
+}
+__device__ float widen(__half h) {
+  return __half2float(h);
+}
+__device__ float widen(__nv_bfloat16 b) {
+  return __bfloat162float(b);
+}
 
 template <class T>
 __global__ void decode_all(float* out) {
@@ -68,11 +76,13 @@ template <class F>
 double value_of(unsigned bits) {
   const int exponent = static_cast<int>(bits & 0x7fff) >> F::mantissa;
   const double fraction = static_cast<double>(bits & ((1u << F::mantissa) - 1)) / (1 << F::mantissa);
-  const double magnitude = exponent == 0 ? std::ldexp(fraction, 1 - F::bias) : std::ldexp(1 + fraction, exponent - F::bias);
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, 1 - F::bias) : std::ldexp(1 + fraction, exponent - F::bias);
   return bits & 0x8000 ? -magnitude : magnitude;
 }
 
-/// Nearest pattern by search among all of them, ties to the even one; long double holds the exact operands' results.
+/// Nearest pattern by search among all of them, ties to the even one; long double holds the exact operands'
+/// results.
 template <class F>
 unsigned nearest(long double x) {
   const unsigned sign = std::signbit(x) ? 0x8000u : 0;
@@ -84,7 +94,9 @@ unsigned nearest(long double x) {
   }
   const long double below = value_of<F>(low);
   // "infinity" counts as the next value of the largest binade.
-  const long double above = high == static_cast<unsigned>(F::infinity) ? 2 * below - value_of<F>(low - 1) : static_cast<long double>(value_of<F>(high));
+  const long double above = high == static_cast<unsigned>(F::infinity)
+                                ? 2 * below - value_of<F>(low - 1)
+                                : static_cast<long double>(value_of<F>(high));
   const long double to_low = magnitude - below, to_high = above - magnitude;
   const bool take_low = to_low < to_high || (to_low == to_high && low % 2 == 0);
   return sign | (take_low ? low : high);
@@ -101,7 +113,8 @@ void check_decode() {
       if (!std::isnan(values[i])) FAIL("pattern " << i << " should be NaN");
     } else if (magnitude == static_cast<unsigned>(F::infinity)) {
       if (values[i] != (i & 0x8000 ? -INFINITY : INFINITY)) FAIL("pattern " << i << " should be infinite");
-    } else if (static_cast<double>(values[i]) != value_of<F>(i) || std::signbit(values[i]) != ((i & 0x8000) != 0)) {
+    } else if (static_cast<double>(values[i]) != value_of<F>(i) ||
+               std::signbit(values[i]) != ((i & 0x8000) != 0)) {
       FAIL("pattern " << i << " is " << values[i] << ", expected " << value_of<F>(i));
     }
   }
@@ -109,22 +122,28 @@ void check_decode() {
 
 template <class F>
 void check_encode() {
-  std::vector<float> inputs{0.0f, -0.0f, INFINITY, -INFINITY, 65504.0f, 65519.99f, 65520.0f, 65536.0f, 3.3895e38f, 3.4e38f, 1e-8f, 2.98e-8f, 2.9802322e-8f, 5.9604645e-8f};
+  std::vector<float> inputs{0.0f,      -0.0f,    INFINITY,      -INFINITY,    65504.0f,
+                            65519.99f, 65520.0f, 65536.0f,      3.3895e38f,   3.4e38f,
+                            1e-8f,     2.98e-8f, 2.9802322e-8f, 5.9604645e-8f};
   std::mt19937 random(7);
   for (int i = 0; i < 4000; ++i) {
     // Exact values, midpoints between neighbours, and midpoints moved by the smallest step.
     const unsigned bits = random() % static_cast<unsigned>(F::infinity - 1);
     const double middle = (value_of<F>(bits) + value_of<F>(bits + 1)) / 2;
     const float f = static_cast<float>(middle);
-    for (float x : {static_cast<float>(value_of<F>(bits)), f, std::nextafter(f, 0.0f), std::nextafter(f, 1e38f)})
+    for (float x :
+         {static_cast<float>(value_of<F>(bits)), f, std::nextafter(f, 0.0f), std::nextafter(f, 1e38f)})
       inputs.push_back(random() % 2 ? x : -x);
   }
   DeviceArray<float> in(inputs);
   DeviceArray<unsigned short> out(inputs.size());
-  encode<typename F::Type><<<static_cast<unsigned>(inputs.size() + 255) / 256, 256>>>(in.get(), out.get(), static_cast<int>(inputs.size()));
+  encode<typename F::Type><<<static_cast<unsigned>(inputs.size() + 255) / 256, 256>>>(
+      in.get(), out.get(), static_cast<int>(inputs.size()));
   const std::vector<unsigned short> values = out.values();
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const unsigned expected = std::isinf(inputs[i]) ? (inputs[i] > 0 ? 0u : 0x8000u) | static_cast<unsigned>(F::infinity) : nearest<F>(inputs[i]);
+    const unsigned expected = std::isinf(inputs[i])
+                                  ? (inputs[i] > 0 ? 0u : 0x8000u) | static_cast<unsigned>(F::infinity)
+                                  : nearest<F>(inputs[i]);
     if (values[i] != expected) FAIL(inputs[i] << " gave " << values[i] << ", expected " << expected);
   }
 }
@@ -137,19 +156,21 @@ void check_arithmetic() {
   for (int i = 0; i < 3 * n; ++i) {
     // Exponents near each other, so that sums round in interesting places.
     const unsigned exponent = static_cast<unsigned>(F::bias) - 6 + random() % 12;
-    inputs.push_back(static_cast<unsigned short>((random() % 2) << 15 | exponent << F::mantissa | random() % (1u << F::mantissa)));
+    inputs.push_back(static_cast<unsigned short>((random() % 2) << 15 | exponent << F::mantissa |
+                                                 random() % (1u << F::mantissa)));
   }
   DeviceArray<unsigned short> in(inputs), out(4 * n);
   compute<typename F::Type><<<(n + 127) / 128, 128>>>(in.get(), out.get(), n);
   const std::vector<unsigned short> values = out.values();
   for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) {
-    const long double a = value_of<F>(inputs[3 * i]), b = value_of<F>(inputs[3 * i + 1]), c = value_of<F>(inputs[3 * i + 2]);
+    const long double a = value_of<F>(inputs[3 * i]), b = value_of<F>(inputs[3 * i + 1]),
+                      c = value_of<F>(inputs[3 * i + 2]);
     const long double exact[4] = {a + b, a * b, a - b, a * b + c};
     for (std::size_t k = 0; k < 4; ++k) {
       if (exact[k] == 0) continue;  // the sign of zero is another matter
       if (values[4 * i + k] != nearest<F>(exact[k]))
-        FAIL("operation " << k << " on " << double(a) << ", " << double(b) << ", " << double(c) << " gave " << values[4 * i + k]
-                          << ", expected " << nearest<F>(exact[k]));
+        FAIL("operation " << k << " on " << double(a) << ", " << double(b) << ", " << double(c) << " gave "
+                          << values[4 * i + k] << ", expected " << nearest<F>(exact[k]));
     }
   }
 }

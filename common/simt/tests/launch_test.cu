@@ -1,11 +1,11 @@
 // Grids, blocks, indices, templates and the launch syntax that the translator has to understand.
 #include <cuda_runtime.h>
 
-#include "testing/catch.h"
 #include "device_array.h"
+#include "testing/catch.h"
 
-using simt_tests::DeviceArray;
 using simt_tests::check;
+using simt_tests::DeviceArray;
 
 namespace {
 
@@ -13,8 +13,9 @@ __global__ void record_index(int* out) {
   const unsigned block = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
   const unsigned thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
   const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
-  out[block * threads + thread] += static_cast<int>(blockIdx.z * 100000 + blockIdx.y * 10000 + blockIdx.x * 1000 +
-                                                    threadIdx.z * 100 + threadIdx.y * 10 + threadIdx.x);
+  out[block * threads + thread] +=
+      static_cast<int>(blockIdx.z * 100000 + blockIdx.y * 10000 + blockIdx.x * 1000 + threadIdx.z * 100 +
+                       threadIdx.y * 10 + threadIdx.x);
 }
 
 template <class T, int step>
@@ -41,7 +42,9 @@ struct Scale {
 struct Shape {
   int rows, columns;
 };
-__global__ void shape_area(const __grid_constant__ Shape shape, int* out) { *out = shape.rows * shape.columns; }
+__global__ void shape_area(const __grid_constant__ Shape shape, int* out) {
+  *out = shape.rows * shape.columns;
+}
 
 namespace inner {
 template <int a, int b>
@@ -50,9 +53,15 @@ __global__ void sum_of_parameters(int* out) {
 }
 }  // namespace inner
 
-__device__ __noinline__ int square(int x) { return x * x; }
-__device__ __forceinline__ int twice(int x) { return 2 * x; }
-__global__ void calls(int* out) { out[threadIdx.x] = square(static_cast<int>(threadIdx.x)) + twice(static_cast<int>(threadIdx.x)); }
+__device__ __noinline__ int square(int x) {
+  return x * x;
+}
+__device__ __forceinline__ int twice(int x) {
+  return 2 * x;
+}
+__global__ void calls(int* out) {
+  out[threadIdx.x] = square(static_cast<int>(threadIdx.x)) + twice(static_cast<int>(threadIdx.x));
+}
 
 __constant__ float table[4];
 __device__ int counter;
@@ -61,7 +70,9 @@ __global__ void read_table(float* out) {
   if (threadIdx.x == 0) counter = counter + 5;
 }
 
-int choose(int a, int b) { return a < b ? a : b; }
+int choose(int a, int b) {
+  return a < b ? a : b;
+}
 
 }  // namespace
 
@@ -76,7 +87,8 @@ TEST_CASE("every thread of a three-dimensional grid runs once, with its own indi
         for (int tz = 0; tz < 2; ++tz)
           for (int ty = 0; ty < 3; ++ty)
             for (int tx = 0; tx < 4; ++tx)
-              REQUIRE(values[static_cast<std::size_t>(at++)] == bz * 100000 + by * 10000 + bx * 1000 + tz * 100 + ty * 10 + tx);
+              REQUIRE(values[static_cast<std::size_t>(at++)] ==
+                      bz * 100000 + by * 10000 + bx * 1000 + tz * 100 + ty * 10 + tx);
 }
 
 TEST_CASE("template kernels launch with explicit and with deduced arguments", "[simt]") {

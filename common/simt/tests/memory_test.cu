@@ -4,11 +4,11 @@
 #include <cstring>
 #include <string>
 
-#include "testing/catch.h"
 #include "device_array.h"
+#include "testing/catch.h"
 
-using simt_tests::DeviceArray;
 using simt_tests::check;
+using simt_tests::DeviceArray;
 
 namespace {
 

@@ -1,12 +1,12 @@
 // Static and dynamic shared memory, and block barriers.
 #include <cuda_runtime.h>
 
-#include "testing/catch.h"
-#include "device_array.h"
 #include "block_sum.cuh"
+#include "device_array.h"
+#include "testing/catch.h"
 
-using simt_tests::DeviceArray;
 using simt_tests::check;
+using simt_tests::DeviceArray;
 
 namespace {
 
@@ -58,8 +58,8 @@ __global__ void several_variables(int* out) {
   a[threadIdx.x] = static_cast<int>(threadIdx.x) * 10;
   floats[threadIdx.x] = static_cast<float>(threadIdx.x);
   __syncthreads();
-  out[threadIdx.x] = pointer[3 - threadIdx.x] + b + flag + static_cast<int>(vectors[1].w) + pairs[1][0].index +
-                     static_cast<int>(floats[3 - threadIdx.x]);
+  out[threadIdx.x] = pointer[3 - threadIdx.x] + b + flag + static_cast<int>(vectors[1].w) +
+                     pairs[1][0].index + static_cast<int>(floats[3 - threadIdx.x]);
 }
 
 extern __shared__ float at_namespace_scope[];
@@ -108,11 +108,13 @@ TEST_CASE("a tile in shared memory transposes matrices that do not fill it", "[s
     const int rows = shape.first, columns = shape.second;
     DeviceArray<float> in(simt_tests::iota<float>(static_cast<std::size_t>(rows * columns)));
     DeviceArray<float> out(static_cast<std::size_t>(rows * columns));
-    transpose<float><<<dim3(unsigned(columns + tile - 1) / tile, unsigned(rows + tile - 1) / tile), dim3(tile, tile)>>>(
-        in.get(), out.get(), rows, columns);
+    transpose<float>
+        <<<dim3(unsigned(columns + tile - 1) / tile, unsigned(rows + tile - 1) / tile), dim3(tile, tile)>>>(
+            in.get(), out.get(), rows, columns);
     const std::vector<float> values = out.values();
     for (int r = 0; r < rows; ++r)
-      for (int c = 0; c < columns; ++c) REQUIRE(values[static_cast<std::size_t>(c * rows + r)] == static_cast<float>(r * columns + c));
+      for (int c = 0; c < columns; ++c)
+        REQUIRE(values[static_cast<std::size_t>(c * rows + r)] == static_cast<float>(r * columns + c));
   }
 }
 

@@ -4,8 +4,8 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#include "testing/catch.h"
 #include "device_array.h"
+#include "testing/catch.h"
 
 using simt_tests::DeviceArray;
 
@@ -36,7 +36,8 @@ void check_shuffles() {
       const int down = lane + 3 >= end ? lane : lane + 3;
       const int expected[4] = {start + 5 % width, up, down, lane ^ 6};
       for (int i = 0; i < 4; ++i)
-        REQUIRE(static_cast<int>(static_cast<float>(values[static_cast<std::size_t>(t * 4 + i)])) == expected[i] + 100);
+        REQUIRE(static_cast<int>(static_cast<float>(values[static_cast<std::size_t>(t * 4 + i)])) ==
+                expected[i] + 100);
     }
   }
 }
@@ -108,9 +109,11 @@ TEST_CASE("shuffles move 32- and 64-bit values within segments of any width", "[
 TEST_CASE("shuffles move half and bfloat16", "[simt]") {
   DeviceArray<float> out(32);
   half_shuffle<__half><<<1, 32>>>(out.get());
-  for (int i = 0; i < 32; ++i) REQUIRE(out.values()[static_cast<std::size_t>(i)] == 0.5f * static_cast<float>(i ^ 1));
+  for (int i = 0; i < 32; ++i)
+    REQUIRE(out.values()[static_cast<std::size_t>(i)] == 0.5f * static_cast<float>(i ^ 1));
   half_shuffle<__nv_bfloat16><<<1, 32>>>(out.get());
-  for (int i = 0; i < 32; ++i) REQUIRE(out.values()[static_cast<std::size_t>(i)] == 0.5f * static_cast<float>(i ^ 1));
+  for (int i = 0; i < 32; ++i)
+    REQUIRE(out.values()[static_cast<std::size_t>(i)] == 0.5f * static_cast<float>(i ^ 1));
 }
 
 TEST_CASE("halves of a warp shuffle apart and meet again", "[simt]") {
@@ -125,7 +128,8 @@ TEST_CASE("votes and matches see every lane of the mask", "[simt]") {
   const std::vector<unsigned> values = out.values();
   for (unsigned t = 0; t < 64; ++t) {
     const std::vector<unsigned> row(values.begin() + t * 8, values.begin() + t * 8 + 8);
-    REQUIRE(row == std::vector<unsigned>{0x55555555u, 1, 0, 1, 0, 0xffu << (t % 32 / 8 * 8), 0xffffffffu + 1u, 0});
+    REQUIRE(row ==
+            std::vector<unsigned>{0x55555555u, 1, 0, 1, 0, 0xffu << (t % 32 / 8 * 8), 0xffffffffu + 1u, 0});
   }
 }
 
@@ -144,5 +148,6 @@ TEST_CASE("warp reductions", "[simt]") {
 TEST_CASE("tiles of a cooperative group sum among themselves", "[simt]") {
   DeviceArray<float> out(64);
   tiles<<<1, 64>>>(out.get());
-  for (int i = 0; i < 64; ++i) REQUIRE(out.values()[static_cast<std::size_t>(i)] == static_cast<float>(64 * (i / 8) + 28));
+  for (int i = 0; i < 64; ++i)
+    REQUIRE(out.values()[static_cast<std::size_t>(i)] == static_cast<float>(64 * (i / 8) + 28));
 }

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <random>
 
-#include "testing/catch.h"
 #include "device_array.h"
+#include "testing/catch.h"
 
 using simt_tests::DeviceArray;
 
@@ -46,7 +46,8 @@ void check_product(int k) {
     for (int column = 0; column < 16; ++column) {
       float expected = 0;
       for (int i = 0; i < k; ++i)
-        expected += static_cast<float>(a[static_cast<std::size_t>(row * k + i)]) * static_cast<float>(b[static_cast<std::size_t>(column * k + i)]);
+        expected += static_cast<float>(a[static_cast<std::size_t>(row * k + i)]) *
+                    static_cast<float>(b[static_cast<std::size_t>(column * k + i)]);
       REQUIRE(std::fabs(c[static_cast<std::size_t>(row * 16 + column)] - (expected * 2 + 1)) <= 1e-4f);
     }
   }
@@ -59,4 +60,6 @@ TEST_CASE("a warp multiplies tiles of half", "[simt]") {
   check_product<__half>(64);
 }
 
-TEST_CASE("a warp multiplies tiles of bfloat16", "[simt]") { check_product<__nv_bfloat16>(48); }
+TEST_CASE("a warp multiplies tiles of bfloat16", "[simt]") {
+  check_product<__nv_bfloat16>(48);
+}

@@ -37,8 +37,12 @@ struct Failure {
   std::string message;
 };
 
-bool is_identifier_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
-bool is_identifier_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+bool is_identifier_start(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+}
+bool is_identifier_part(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+}
 
 int newlines(const std::string& text) {
   int n = 0;
@@ -68,7 +72,9 @@ class Lexer {
 
  private:
   char peek(std::size_t ahead = 0) const { return at_ + ahead < s_.size() ? s_[at_ + ahead] : '\0'; }
-  bool starts(const char* text) const { return s_.compare(at_, std::char_traits<char>::length(text), text) == 0; }
+  bool starts(const char* text) const {
+    return s_.compare(at_, std::char_traits<char>::length(text), text) == 0;
+  }
 
   void skip_line_comment() {
     while (at_ < s_.size() && s_[at_] != '\n') at_ += s_[at_] == '\\' && peek(1) == '\n' ? 2 : 1;
@@ -128,7 +134,8 @@ class Lexer {
       skip_directive();
       return Kind::directive;
     }
-    if (std::isdigit(static_cast<unsigned char>(c)) || (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
+    if (std::isdigit(static_cast<unsigned char>(c)) ||
+        (c == '.' && std::isdigit(static_cast<unsigned char>(peek(1))))) {
       while (at_ < s_.size()) {
         const char d = s_[at_];
         if ((d == 'e' || d == 'E' || d == 'p' || d == 'P') && (peek(1) == '+' || peek(1) == '-')) {
@@ -216,7 +223,9 @@ class Translator {
 
  private:
   bool is(std::size_t i, const char* text) const { return i < tokens_.size() && tokens_[i].text == text; }
-  bool significant(std::size_t i) const { return tokens_[i].kind != Kind::space && tokens_[i].kind != Kind::directive; }
+  bool significant(std::size_t i) const {
+    return tokens_[i].kind != Kind::space && tokens_[i].kind != Kind::directive;
+  }
   std::size_t after(std::size_t i) const {
     for (++i; i < tokens_.size() && !significant(i);) ++i;
     return i;
@@ -228,7 +237,8 @@ class Translator {
     return none;
   }
   [[noreturn]] void fail(std::size_t i, const std::string& message) const {
-    throw Failure{i < tokens_.size() ? tokens_[i].line : (tokens_.empty() ? 1 : tokens_.back().line), message};
+    throw Failure{i < tokens_.size() ? tokens_[i].line : (tokens_.empty() ? 1 : tokens_.back().line),
+                  message};
   }
 
   static char closing(const std::string& open) {
@@ -323,8 +333,10 @@ class Translator {
       if (is(i, ")") || is(i, "]")) {
         const std::size_t open = match_back(i);
         const std::size_t previous = before(open);
-        const bool postfix = previous != none && (tokens_[previous].kind == Kind::identifier || is(previous, ")") || is(previous, "]")) &&
-                             !is(previous, "return") && !is(previous, "else") && !is(previous, "do");
+        const bool postfix =
+            previous != none &&
+            (tokens_[previous].kind == Kind::identifier || is(previous, ")") || is(previous, "]")) &&
+            !is(previous, "return") && !is(previous, "else") && !is(previous, "do");
         // `if (x) (kernel)<<<…` is not supported: write the kernel's name.
         if (!postfix) return open;
         i = previous;
@@ -336,7 +348,9 @@ class Translator {
       if (previous == none) return i;
       if (is(previous, "::")) {
         const std::size_t scope = before(previous);
-        if (scope == none || !(tokens_[scope].kind == Kind::identifier || is(scope, ">")) || is(scope, "return") || is(scope, "else")) return previous;
+        if (scope == none || !(tokens_[scope].kind == Kind::identifier || is(scope, ">")) ||
+            is(scope, "return") || is(scope, "else"))
+          return previous;
         i = scope;
         continue;
       }
@@ -353,7 +367,9 @@ class Translator {
     std::string out;
     std::vector<std::size_t> starts;  // where in `out` each token of this range begins
     const std::size_t first = begin;
-    auto emitted = [&](std::size_t index) { return index - first < starts.size() ? starts[index - first] : out.size(); };
+    auto emitted = [&](std::size_t index) {
+      return index - first < starts.size() ? starts[index - first] : out.size();
+    };
     std::size_t i = begin;
     auto put = [&](std::size_t index, const std::string& translated) {
       starts.resize(index - first + 1, out.size());
@@ -407,7 +423,8 @@ class Translator {
       }
       if (token.kind == Kind::identifier && token.text == "__noinline__") {
         const std::size_t open = before(i);
-        const bool in_attribute = open != none && is(open, "(") && before(open) != none && is(before(open), "(");
+        const bool in_attribute =
+            open != none && is(open, "(") && before(open) != none && is(before(open), "(");
         put(i, in_attribute ? token.text : "__attribute__((noinline))");
         ++i;
         continue;
@@ -423,7 +440,8 @@ class Translator {
   /// Whether the brace at i opens a namespace or `extern "C"`.
   bool opens_namespace(std::size_t i) const {
     std::size_t p = before(i);
-    if (p != none && tokens_[p].kind == Kind::string && before(p) != none && is(before(p), "extern")) return true;
+    if (p != none && tokens_[p].kind == Kind::string && before(p) != none && is(before(p), "extern"))
+      return true;
     while (p != none && (tokens_[p].kind == Kind::identifier || is(p, "::"))) {
       if (is(p, "namespace")) return true;
       p = before(p);
@@ -448,8 +466,9 @@ class Translator {
     const std::size_t arguments = after(close + 2);
     if (arguments >= end || !is(arguments, "(")) fail(open, "the kernel's arguments are missing after >>>");
     const std::size_t arguments_end = match(arguments, end);
-    std::string out = "::simt::launch(\"" + flat(callee, open) + "\", [&](auto&... simt_a) { " + text(callee, open) +
-                      "(simt_a...); }, ::simt::LaunchConfig(" + range(open + 1, close) + ")";
+    std::string out = "::simt::launch(\"" + flat(callee, open) + "\", [&](auto&... simt_a) { " +
+                      text(callee, open) + "(simt_a...); }, ::simt::LaunchConfig(" + range(open + 1, close) +
+                      ")";
     bool empty = true;
     for (std::size_t i = arguments + 1; i < arguments_end; ++i) empty = empty && !significant(i);
     for (std::size_t i = close + 3; i < arguments; ++i) out += tokens_[i].text;
@@ -459,7 +478,8 @@ class Translator {
     return out;
   }
 
-  std::string shared(std::size_t statement, std::size_t keyword, std::size_t end, bool is_extern, std::size_t& next) {
+  std::string shared(std::size_t statement, std::size_t keyword, std::size_t end, bool is_extern,
+                     std::size_t& next) {
     // The declaration's tokens without alignment (storage is aligned to 128 bytes) and storage class.
     std::size_t semicolon = keyword;
     std::vector<std::size_t> parts;
@@ -473,8 +493,10 @@ class Translator {
         i = match(after(i), end);
         continue;
       }
-      if (is(i, "{") || is(i, "=")) fail(i, "a __shared__ variable of an unnamed type or with an initial value");
-      if (is(i, "(") && !parts.empty() && !is(parts.back(), "decltype")) fail(i, "a __shared__ variable of this form is not supported");
+      if (is(i, "{") || is(i, "="))
+        fail(i, "a __shared__ variable of an unnamed type or with an initial value");
+      if (is(i, "(") && !parts.empty() && !is(parts.back(), "decltype"))
+        fail(i, "a __shared__ variable of this form is not supported");
       parts.push_back(i);
       if (is(i, "<")) {
         const std::size_t close = match_angle(i, end);
@@ -517,11 +539,13 @@ class Translator {
           break;
         }
       }
-      if (dimension == 0 || tokens_[tokens[dimension - 1]].kind != Kind::identifier || (d == 0 && dimension < 2))
+      if (dimension == 0 || tokens_[tokens[dimension - 1]].kind != Kind::identifier ||
+          (d == 0 && dimension < 2))
         fail(keyword, "cannot find the name in this __shared__ declaration");
       const std::string name = tokens_[tokens[dimension - 1]].text;
       std::string type;
-      for (std::size_t k = 0; k + 1 < dimension; ++k) type += (type.empty() ? "" : " ") + tokens_[tokens[k]].text;
+      for (std::size_t k = 0; k + 1 < dimension; ++k)
+        type += (type.empty() ? "" : " ") + tokens_[tokens[k]].text;
       if (d == 0) {
         base = type;
         while (!base.empty() && (base.back() == '*' || base.back() == ' ')) base.pop_back();
@@ -547,14 +571,17 @@ class Translator {
       }
       if (!out.empty()) out += " ";
       if (is_extern) {
-        if (!first_is_open) fail(keyword, "extern __shared__ needs an array without a size, '" + name + "[]'");
+        if (!first_is_open)
+          fail(keyword, "extern __shared__ needs an array without a size, '" + name + "[]'");
         bool in_function = false;
         for (bool is_namespace : scopes_) in_function = in_function || !is_namespace;
         out += in_function ? "auto* " + name + " = ::simt::dynamic_shared<" + type + dimensions + ">();"
-                           : "[[maybe_unused]] static const ::simt::DynamicShared<" + type + dimensions + "> " + name + "{};";
+                           : "[[maybe_unused]] static const ::simt::DynamicShared<" + type + dimensions +
+                                 "> " + name + "{};";
       } else {
         if (first_is_open) fail(keyword, "'" + name + "[]' has no size: write extern __shared__");
-        out += "auto& " + name + " = ::simt::static_shared<" + type + dimensions + ">([] {}, \"" + name + "\");";
+        out +=
+            "auto& " + name + " = ::simt::static_shared<" + type + dimensions + ">([] {}, \"" + name + "\");";
       }
     }
     out += std::string(static_cast<std::size_t>(newlines(text(statement, semicolon))), '\n');
@@ -566,8 +593,13 @@ class Translator {
     const std::string& t = tokens_[i].text;
     std::size_t at = 1;
     while (at < t.size() && (t[at] == ' ' || t[at] == '\t')) ++at;
-    if (t.compare(at, 6, "define") == 0 && (t.find("<<<") != std::string::npos || t.find("__shared__") != std::string::npos))
-      fail(i, "a launch or a __shared__ variable inside a macro is not supported by the emulator: write a function template");
+    if (t.compare(at, 6, "define") == 0 &&
+        (t.find("<<<") != std::string::npos || t.find("__shared__") != std::string::npos))
+      fail(i,
+           "a launch or a __shared__ variable inside a macro is not supported by the emulator: write a "
+           "function template");
+    if (depth_ > 0 && t.compare(at, 6, "pragma") == 0 && t.find("once", at + 6) != std::string::npos)
+      return "";
     if (t.compare(at, 7, "include") != 0) return t;
     const std::size_t open = t.find('"', at);
     const std::size_t close = open == std::string::npos ? open : t.find('"', open + 1);
@@ -577,12 +609,14 @@ class Translator {
     const fs::path found = find(name);
     if (found.empty()) fail(i, "#include \"" + name + "\" is not found");
     if (!included_.insert(fs::weakly_canonical(found).string()).second) return "";
-    const int line = tokens_[i].line;
-    const fs::path folder = fs::path(name_).parent_path();
-    const std::string shown = found.is_absolute() ? found.lexically_proximate(fs::current_path()).string() : found.string();
+    const int next_line = tokens_[i].line + newlines(t) + 1;  // `t` dangles below
+    const std::string shown =
+        found.is_absolute() ? found.lexically_proximate(fs::current_path()).string() : found.string();
     const std::string current = name_;
-    std::string included = file(found, shown);
-    return "\n" + included + "\n#line " + std::to_string(line) + " \"" + current + "\"";
+    ++depth_;
+    const std::string included = file(found, shown);
+    --depth_;
+    return "\n" + included + "\n#line " + std::to_string(next_line) + " \"" + current + "\"";
   }
 
   fs::path find(const std::string& name) const {
@@ -602,6 +636,7 @@ class Translator {
   std::vector<Token> tokens_;
   fs::path path_;
   std::string name_;
+  int depth_ = 0;             // of included .cuh files
   std::vector<bool> scopes_;  // of the open braces: true for namespaces
   std::set<std::string> included_;
   std::set<std::string> dependencies_;

@@ -10,35 +10,50 @@ T atomic_update(T* address, Combine combine) {
   T old;
   __atomic_load(address, &old, __ATOMIC_RELAXED);
   T desired = combine(old);
-  while (!__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) desired = combine(old);
+  while (!__atomic_compare_exchange(address, &old, &desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    desired = combine(old);
   return old;
 }
 
 }  // namespace simt
 
-#define SIMT_ATOMIC_INTEGER(T)                                                                                       \
-  inline T atomicAdd(T* p, T v) { return __atomic_fetch_add(p, v, __ATOMIC_RELAXED); }                               \
-  inline T atomicExch(T* p, T v) { return __atomic_exchange_n(p, v, __ATOMIC_RELAXED); }                             \
-  inline T atomicAnd(T* p, T v) { return __atomic_fetch_and(p, v, __ATOMIC_RELAXED); }                               \
-  inline T atomicOr(T* p, T v) { return __atomic_fetch_or(p, v, __ATOMIC_RELAXED); }                                 \
-  inline T atomicXor(T* p, T v) { return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED); }                               \
-  inline T atomicMin(T* p, T v) {                                                                                    \
-    return simt::atomic_update(p, [v](T old) { return old < v ? old : v; });                                         \
-  }                                                                                                                  \
-  inline T atomicMax(T* p, T v) {                                                                                    \
-    return simt::atomic_update(p, [v](T old) { return old > v ? old : v; });                                         \
-  }                                                                                                                  \
-  inline T atomicCAS(T* p, T compare, T v) {                                                                         \
-    __atomic_compare_exchange_n(p, &compare, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);                          \
-    return compare;                                                                                                  \
+#define SIMT_ATOMIC_INTEGER(T)                                                              \
+  inline T atomicAdd(T* p, T v) {                                                           \
+    return __atomic_fetch_add(p, v, __ATOMIC_RELAXED);                                      \
+  }                                                                                         \
+  inline T atomicExch(T* p, T v) {                                                          \
+    return __atomic_exchange_n(p, v, __ATOMIC_RELAXED);                                     \
+  }                                                                                         \
+  inline T atomicAnd(T* p, T v) {                                                           \
+    return __atomic_fetch_and(p, v, __ATOMIC_RELAXED);                                      \
+  }                                                                                         \
+  inline T atomicOr(T* p, T v) {                                                            \
+    return __atomic_fetch_or(p, v, __ATOMIC_RELAXED);                                       \
+  }                                                                                         \
+  inline T atomicXor(T* p, T v) {                                                           \
+    return __atomic_fetch_xor(p, v, __ATOMIC_RELAXED);                                      \
+  }                                                                                         \
+  inline T atomicMin(T* p, T v) {                                                           \
+    return simt::atomic_update(p, [v](T old) { return old < v ? old : v; });                \
+  }                                                                                         \
+  inline T atomicMax(T* p, T v) {                                                           \
+    return simt::atomic_update(p, [v](T old) { return old > v ? old : v; });                \
+  }                                                                                         \
+  inline T atomicCAS(T* p, T compare, T v) {                                                \
+    __atomic_compare_exchange_n(p, &compare, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED); \
+    return compare;                                                                         \
   }
 SIMT_ATOMIC_INTEGER(int)
 SIMT_ATOMIC_INTEGER(unsigned int)
 SIMT_ATOMIC_INTEGER(unsigned long long)
 #undef SIMT_ATOMIC_INTEGER
 
-inline int atomicSub(int* p, int v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
-inline unsigned atomicSub(unsigned* p, unsigned v) { return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED); }
+inline int atomicSub(int* p, int v) {
+  return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED);
+}
+inline unsigned atomicSub(unsigned* p, unsigned v) {
+  return __atomic_fetch_sub(p, v, __ATOMIC_RELAXED);
+}
 inline long long atomicMin(long long* p, long long v) {
   return simt::atomic_update(p, [v](long long old) { return old < v ? old : v; });
 }
@@ -66,14 +81,14 @@ inline float atomicExch(float* p, float v) {
   __atomic_exchange(p, &v, &old, __ATOMIC_RELAXED);
   return old;
 }
-#define SIMT_ATOMIC_BLOCK(name)                                                                                      \
-  template <class T>                                                                                                 \
-  T name##_block(T* p, T v) {                                                                                        \
-    return name(p, v);                                                                                               \
-  }                                                                                                                  \
-  template <class T>                                                                                                 \
-  T name##_system(T* p, T v) {                                                                                       \
-    return name(p, v);                                                                                               \
+#define SIMT_ATOMIC_BLOCK(name) \
+  template <class T>            \
+  T name##_block(T* p, T v) {   \
+    return name(p, v);          \
+  }                             \
+  template <class T>            \
+  T name##_system(T* p, T v) {  \
+    return name(p, v);          \
   }
 SIMT_ATOMIC_BLOCK(atomicAdd)
 SIMT_ATOMIC_BLOCK(atomicMin)

@@ -1,5 +1,6 @@
-// Conversions and exact arithmetic behind half and bfloat16: every operation rounds once, to nearest even, as the GPU's does.
-// SIMT_FLOAT16_OPERATIONS gives one 16-bit type its operators and functions; cuda_fp16.h and cuda_bf16.h use it.
+// Conversions and exact arithmetic behind half and bfloat16: every operation rounds once, to nearest even, as
+// the GPU's does. SIMT_FLOAT16_OPERATIONS gives one 16-bit type its operators and functions; cuda_fp16.h and
+// cuda_bf16.h use it.
 #pragma once
 
 #include <cmath>
@@ -31,17 +32,20 @@ inline std::uint16_t float_to_half_bits(float f) {
   const std::uint32_t bits = bit_cast<std::uint32_t>(f);
   const std::uint16_t sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000u);
   const std::uint32_t rest = bits & 0x7fffffffu;
-  if (rest > 0x7f800000u) return 0x7fff;                    // NaN: CUDA's canonical one
-  if (rest >= 0x477ff000u) return sign | 0x7c00;            // rounds to infinity
-  if (rest < 0x38800000u) {                                 // subnormal half or zero
-    const float magnitude = bit_cast<float>(rest) + 0.5f;   // 0.5 has an ulp of 2^-24, the spacing of subnormal halves
+  if (rest > 0x7f800000u) return 0x7fff;          // NaN: CUDA's canonical one
+  if (rest >= 0x477ff000u) return sign | 0x7c00;  // rounds to infinity
+  if (rest < 0x38800000u) {                       // subnormal half or zero
+    const float magnitude =
+        bit_cast<float>(rest) + 0.5f;  // 0.5 has an ulp of 2^-24, the spacing of subnormal halves
     return static_cast<std::uint16_t>(sign | (bit_cast<std::uint32_t>(magnitude) - 0x3f000000u));
   }
   const std::uint32_t rounded = rest + 0xfffu + (rest >> 13 & 1);
   return static_cast<std::uint16_t>(sign | (rounded - 0x38000000u) >> 13);
 }
 
-inline float bfloat16_bits_to_float(std::uint16_t b) { return bit_cast<float>(static_cast<std::uint32_t>(b) << 16); }
+inline float bfloat16_bits_to_float(std::uint16_t b) {
+  return bit_cast<float>(static_cast<std::uint32_t>(b) << 16);
+}
 
 inline std::uint16_t float_to_bfloat16_bits(float f) {
   const std::uint32_t bits = bit_cast<std::uint32_t>(f);
@@ -58,7 +62,8 @@ inline float narrow_to_odd(double d) {
   return bit_cast<float>(bits | 1u);
 }
 
-/// a * b + c for 16-bit operands, to be rounded to 16 bits: the product is exact in double, the sum is rounded to odd.
+/// a * b + c for 16-bit operands, to be rounded to 16 bits: the product is exact in double, the sum is
+/// rounded to odd.
 inline float fma_to_odd(float a, float b, float c) {
   const double product = static_cast<double>(a) * static_cast<double>(b);
   const double addend = static_cast<double>(c);
@@ -166,7 +171,8 @@ T atomic_update_16(T* address, Combine combine) {
   std::uint16_t old = __atomic_load_n(bits, __ATOMIC_RELAXED);
   for (;;) {
     const std::uint16_t desired = bit_cast<std::uint16_t>(combine(bit_cast<T>(old)));
-    if (__atomic_compare_exchange_n(bits, &old, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) return bit_cast<T>(old);
+    if (__atomic_compare_exchange_n(bits, &old, desired, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+      return bit_cast<T>(old);
   }
 }
 

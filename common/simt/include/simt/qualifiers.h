@@ -13,8 +13,10 @@
 #define __align__(n) alignas(n)
 #define __CUDACC_EMULATED__ 1
 
-// `__shared__` and `<<<…>>>` are rewritten by the translator in .cu files and in the .cuh files that they include.
+// `__shared__` and `<<<…>>>` are rewritten by the translator in .cu files and in the .cuh files that they
+// include.
 #ifndef __shared__
 #define __shared__ static_assert(false, "put __shared__ variables into a .cu or .cuh file"),
 #endif
-// `__noinline__` is an attribute name in the system's own headers, so it cannot be a macro; the translator rewrites it.
+// `__noinline__` is an attribute name in the system's own headers, so it cannot be a macro; the translator
+// rewrites it.

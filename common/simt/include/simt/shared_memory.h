@@ -1,7 +1,8 @@
 // Shared memory. The translator turns
-//   __shared__ float tile[32][33];      into   auto& tile = simt::static_shared<float[32][33]>([] {}, "tile");
-//   extern __shared__ float row[];      into   auto* row = simt::dynamic_shared<float>();
-// Each variable is its own heap block for each thread block: red zones around it, filled with 0xFF (NaN) at the start.
+//   __shared__ float tile[32][33];      into   auto& tile = simt::static_shared<float[32][33]>([] {},
+//   "tile"); extern __shared__ float row[];      into   auto* row = simt::dynamic_shared<float>();
+// Each variable is its own heap block for each thread block: red zones around it, filled with a NaN at the
+// start.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,33 @@
+// Flags that choose where operations run: --device and --threads.
+#pragma once
+
+#include <string>
+
+#include "rung/command_line.h"
+#include "rung/device.h"
+
+namespace rung {
+
+struct DeviceOption {
+  std::string device;  // "cpu" or "cuda"; empty: cuda where a GPU answers, else cpu (never the emulator)
+  int threads = 0;     // 0: one for each core
+
+  void add(CommandLine& line);
+
+  // "cpu" or "cuda", the default resolved; says on stderr which. Throws Error where cuda was asked for and no
+  // device answers.
+  std::string resolve() const;
+
+  // Calls run(device) with a Cpu& or a Cuda& and returns what it returns.
+  template <class F>
+  auto visit(F run) const {
+    if (resolve() == "cuda") {
+      Cuda device;
+      return run(device);
+    }
+    Cpu device(threads);
+    return run(device);
+  }
+};
+
+}  // namespace rung

@@ -1,0 +1,57 @@
+// Every intermediate of a forward pass, allocated once and used again by all
+// layers.
+#pragma once
+
+#include "model_file/hyperparameters.h"
+#include "tensor/device_tensor.h"
+
+namespace rung {
+
+struct Activations {
+  Tensor ids, positions;  // [capacity] i32
+  Tensor residual;        // [capacity, hidden], the stream that every block adds to
+  Tensor normed;          // [capacity, hidden], what a block reads
+  Tensor q, k,
+      v;                // [capacity, heads * head_dim], [capacity, kv_heads * head_dim] twice
+  Tensor attended;      // [capacity, heads * head_dim]
+  Tensor gate, up;      // [capacity, feed_forward]
+  Tensor block_output;  // [capacity, hidden], what a block adds to the residual
+                        // stream
+  Tensor logit_rows;    // [logit_capacity] i32
+  Tensor last,
+      last_normed;  // [logit_capacity, hidden], the rows whose logits are wanted
+  Tensor logits;    // [logit_capacity, vocabulary]
+};
+
+// Space for forward passes of up to `capacity` tokens, with logits for up to
+// `logit_capacity` of them.
+template <class Device>
+Activations allocate_activations(Device& device, const Hyperparameters& h, int64_t capacity,
+                                 int64_t logit_capacity) {
+  const auto floats = [&](int64_t rows, int64_t columns) {
+    return empty(device, DType::f32, {rows, columns});
+  };
+  Activations a;
+  a.ids = empty(device, DType::i32, {capacity});
+  a.positions = empty(device, DType::i32, {capacity});
+  a.residual = floats(capacity, h.hidden);
+  a.normed = floats(capacity, h.hidden);
+  a.q = floats(capacity, h.query_width());
+  a.k = floats(capacity, h.kv_width());
+  a.v = floats(capacity, h.kv_width());
+  a.attended = floats(capacity, h.query_width());
+  a.gate = floats(capacity, h.feed_forward);
+  a.up = floats(capacity, h.feed_forward);
+  a.block_output = floats(capacity, h.hidden);
+  a.logit_rows = empty(device, DType::i32, {logit_capacity});
+  a.last = floats(logit_capacity, h.hidden);
+  a.last_normed = floats(logit_capacity, h.hidden);
+  a.logits = floats(logit_capacity, h.vocabulary);
+  return a;
+}
+
+// The first `rows` rows of each tensor that has one row a token: what a pass of
+// so many tokens works on.
+Activations first_rows(const Activations& activations, int64_t tokens, int64_t logit_rows);
+
+}  // namespace rung

@@ -1,0 +1,52 @@
+// Turns a prompt into text, one token after the other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/sampler.h"
+#include "model/transformer.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rung {
+
+enum class FinishReason : uint8_t {
+  stop,     // the model ended its answer, or a stop string came
+  length,   // max_tokens were generated, or the context is full
+  aborted,  // the caller cancelled it
+};
+const char* name(FinishReason reason);
+
+struct GenerationRequest {
+  std::vector<int32_t> prompt_ids;  // at least one
+  int64_t max_tokens = 256;
+  bool ignore_eos = false;  // end tokens do not end the answer
+  SamplingParameters sampling;
+  std::vector<std::string> stop;                 // stop strings
+  bool log_probabilities = false;                // give that of each chosen token
+  const std::atomic<bool>* cancelled = nullptr;  // looked at before every token; null: never cancelled
+};
+
+struct Generation {
+  std::vector<int32_t> output_ids;        // what was chosen, the end token included
+  std::vector<double> log_probabilities;  // one for each of output_ids if asked for
+  std::string text;                       // their text up to a stop string, special tokens left out
+  FinishReason finish_reason = FinishReason::length;
+  double prompt_seconds = 0;  // until the first token was chosen
+  double decode_seconds = 0;  // all others
+};
+
+// Called with each piece of text as soon as it is certain.
+using TextSink = std::function<void(std::string_view text)>;
+
+// Throws Error if the prompt is empty or longer than the model's context or the
+// transformer's space, with both numbers.
+template <class Device>
+Generation generate(Transformer<Device>& transformer, const Tokenizer& tokenizer,
+                    const GenerationRequest& request, const TextSink& sink);
+
+}  // namespace rung

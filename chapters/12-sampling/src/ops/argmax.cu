@@ -1,0 +1,66 @@
+// CUDA argmax: a block a row finds each thread's best, then the best of a warp
+// by shuffles, then the best of the warps.
+#include <cuda_runtime.h>
+
+#include "ops/argmax.h"
+#include "ops/check.h"
+#include "rung/error.h"
+
+namespace rung {
+
+namespace {
+
+constexpr int kThreads = 256;
+constexpr int kWarps = kThreads / 32;
+
+struct Candidate {
+  float value;
+  int index;
+};
+
+// The larger value; among equals the lower index; anything before a candidate without an index.
+__device__ Candidate better(Candidate a, Candidate b) {
+  if (b.index < 0) return a;
+  if (a.index < 0 || b.value > a.value) return b;
+  return b.value == a.value && b.index < a.index ? b : a;
+}
+
+__device__ Candidate best_of_warp(Candidate candidate) {
+  for (int offset = 16; offset > 0; offset /= 2) {
+    const Candidate other = {__shfl_down_sync(0xffffffffu, candidate.value, offset),
+                             __shfl_down_sync(0xffffffffu, candidate.index, offset)};
+    candidate = better(candidate, other);
+  }
+  return candidate;
+}
+
+// Grid: one block of kThreads a row. logits [gridDim.x, columns]; ids [gridDim.x].
+__global__ void argmax_kernel(int* ids, const float* logits, int columns) {
+  __shared__ Candidate best[kWarps];
+  const float* row = logits + static_cast<size_t>(blockIdx.x) * columns;
+  Candidate mine = {0, -1};
+  for (int c = threadIdx.x; c < columns; c += kThreads) mine = better(mine, {row[c], isnan(row[c]) ? -1 : c});
+  mine = best_of_warp(mine);
+  if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = mine;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    mine = threadIdx.x < kWarps ? best[threadIdx.x] : Candidate{0, -1};
+    mine = best_of_warp(mine);
+    if (threadIdx.x == 0) ids[blockIdx.x] = mine.index;
+  }
+}
+
+}  // namespace
+
+void argmax(Cuda& device, Tensor& ids, const Tensor& logits) {
+  const int64_t rows = logits.shape().rows(), columns = logits.shape().columns();
+  check_operand("argmax: ids", ids, DType::i32, {rows}, Place::device);
+  check_operand("argmax: logits", logits, DType::f32, logits.shape(), Place::device);
+  if (columns == 0) fail("argmax: rows of no columns have no largest value");
+  if (rows == 0) return;
+  argmax_kernel<<<static_cast<unsigned>(rows), kThreads, 0, device.stream()>>>(
+      ids.data<int32_t>(), logits.data<float>(), static_cast<int>(columns));
+  RUNG_CUDA_CHECK_LAUNCH("argmax_kernel");
+}
+
+}  // namespace rung

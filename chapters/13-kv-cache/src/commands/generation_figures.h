@@ -1,0 +1,17 @@
+// What a finished generation took, as one line for people and as JSON.
+#pragma once
+
+#include <string>
+
+#include "engine/generate.h"
+
+namespace rung {
+
+// "prompt 8 tokens in 0.11 s (72.7 tok/s), then 63 tokens in 5.02 s (12.5 tok/s); ended by stop, seed 1"
+std::string generation_figures(const GenerationRequest& request, const Generation& result);
+
+// One JSON object: prompt_ids, output_ids, text, finish_reason, seed, timings, and log_probabilities if the
+// request asks for them.
+std::string generation_json(const GenerationRequest& request, const Generation& result);
+
+}  // namespace rung

@@ -1,0 +1,40 @@
+// The flags --context and --kv-type.
+#pragma once
+
+#include <string>
+
+#include "cache/kv_cache.h"
+#include "model/transformer.h"
+#include "rung/command_line.h"
+
+namespace rung {
+
+struct CacheOption {
+  int64_t context = 0;
+  std::string kv_type = "auto";
+
+  void add(CommandLine& line);
+
+  // The context to make a cache for: --context, or else as much as `wanted` tokens need, at least 2,048, at
+  // most the model's.
+  int64_t resolve(const Hyperparameters& h, int64_t wanted = 0) const;
+  DType type(DType best) const;  // best: Transformer::kv_type()
+
+  // Makes the cache and says on stderr what memory it takes.
+  template <class Device>
+  KvCache make(Transformer<Device>& transformer, int64_t wanted = 0) const {
+    const Hyperparameters& h = transformer.hyperparameters();
+    KvCache cache(transformer.device(), h, resolve(h, wanted), type(transformer.kv_type()));
+    report(cache);
+    return cache;
+  }
+
+ private:
+  static void report(const KvCache& cache);
+};
+
+// Tokens of one prefill pass: enough that a weight is read once for many of them, few enough that the
+// activations stay small.
+constexpr int64_t kPrefillTokens = 512;
+
+}  // namespace rung

@@ -1,0 +1,54 @@
+// Turns a prompt into text, one token after the other.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/sampler.h"
+#include "model/transformer.h"
+#include "tokenizer/tokenizer.h"
+
+namespace rung {
+
+enum class FinishReason : uint8_t {
+  stop,     // the model ended its answer, or a stop string came
+  length,   // max_tokens were generated, or the context is full
+  aborted,  // the caller cancelled it
+};
+const char* name(FinishReason reason);
+
+struct GenerationRequest {
+  std::vector<int32_t> prompt_ids;  // at least one
+  int64_t max_tokens = 256;
+  bool ignore_eos = false;  // end tokens do not end the answer
+  SamplingParameters sampling;
+  std::vector<std::string> stop;                 // stop strings
+  bool log_probabilities = false;                // give that of each chosen token
+  const std::atomic<bool>* cancelled = nullptr;  // looked at before every token; null: never cancelled
+};
+
+struct Generation {
+  std::vector<int32_t> output_ids;        // what was chosen, the end token included
+  std::vector<double> log_probabilities;  // one for each of output_ids if asked for
+  std::string text;                       // their text up to a stop string, special tokens left out
+  FinishReason finish_reason = FinishReason::length;
+  int64_t cached_tokens = 0;  // of the prompt, whose keys and values were in the cache already
+  double prompt_seconds = 0;  // until the first token was chosen
+  double decode_seconds = 0;  // all others
+};
+
+// Called with each piece of text as soon as it is certain.
+using TextSink = std::function<void(std::string_view text)>;
+
+// Prefill: the prompt goes through the model in passes of up to transformer.max_tokens() tokens, all but
+// those that the cache holds already from a call before. Decode: then one token a pass. Ends with `length`
+// when the cache is full. Throws Error if the prompt is empty or longer than the cache, with both numbers.
+template <class Device>
+Generation generate(Transformer<Device>& transformer, KvCache& cache, const Tokenizer& tokenizer,
+                    const GenerationRequest& request, const TextSink& sink);
+
+}  // namespace rung

@@ -1,0 +1,44 @@
+// The whole model: token ids in, logits out.
+#pragma once
+
+#include <memory>
+
+#include "cache/kv_cache.h"
+#include "model/activations.h"
+#include "model/batch.h"
+#include "model/weights.h"
+
+namespace rung {
+
+template <class Device>
+class Transformer {
+ public:
+  // max_tokens: the most tokens that one forward pass may hold; max_logit_rows:
+  // for how many of them it gives logits. Keeps the device by reference and the
+  // model's file mapped.
+  Transformer(Device& device, std::shared_ptr<const ModelFile> model, int64_t max_tokens,
+              int64_t max_logit_rows = 1, WeightType weight_type = WeightType::stored);
+
+  // Logits [batch.logit_rows, vocabulary] f32 on the device, valid until the next call; empty if no rows are
+  // asked for. The batch's tokens follow those in the cache, and are in it afterwards. Throws Error if an id
+  // is not in the vocabulary, the batch is larger than the space for it, or the cache is full.
+  Tensor forward(const Batch& batch, KvCache& cache);
+
+  Device& device() const { return device_; }
+  const Hyperparameters& hyperparameters() const { return model_->hyperparameters(); }
+  int64_t max_tokens() const { return activations_.ids.shape()[0]; }
+  // The type in which keys and values are best kept: float32 on Cpu; on Cuda the matrices' type if it has 16
+  // bits.
+  DType kv_type() const;
+  // Bytes of weights that every pass reads, embedding table left out unless it is the LM head too.
+  size_t weight_bytes() const;
+
+ private:
+  Device& device_;
+  std::shared_ptr<const ModelFile> model_;
+  Weights weights_;
+  Tensor inverse_frequency_;
+  Activations activations_;
+};
+
+}  // namespace rung
