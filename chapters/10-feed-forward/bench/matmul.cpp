@@ -19,7 +19,7 @@ class MatmulBench : public BenchPart {
   }
 
   void run(Bench& bench, Cpu& device) override {
-    for (const int64_t rows : {1, 2, 512}) {
+    for (const int64_t rows : {1, 512}) {
       for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::q8_0, DType::q4_0, DType::q4_1,
                                 DType::q5_0, DType::q5_1, DType::q4_k, DType::q5_k, DType::q6_k}) {
         // K formats come in rows of 256.

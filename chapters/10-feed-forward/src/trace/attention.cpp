@@ -34,8 +34,9 @@ class AttentionStep : public TraceStep {
     const Tensor k = state.get("k").reshaped({tokens, h.kv_heads, h.head_dim});
     const Tensor v = state.get("v").reshaped({tokens, h.kv_heads, h.head_dim});
     const Tensor weights = weights_of_last(device, q, k);
-    state.show(device, "weights", upload(device, weights),
-               "of each token, one column a head, for the last token; " + favourites(state, weights));
+    state.show(
+        device, "weights", upload(device, weights),
+        "of each token, one column a head, for the last token. Largest: " + favourites(state, weights));
     Tensor mixed = empty(device, DType::f32, q.shape());
     attention(device, mixed, q, k, v);
     const Tensor rows = mixed.reshaped({tokens, h.query_width()});
@@ -80,7 +81,7 @@ class AttentionStep : public TraceStep {
     return weights;
   }
 
-  // "head 0 looks at "…" (0.53), …": the token with the largest weight.
+  // "head 0: " is" 0.53, …": the token with the largest weight.
   static std::string favourites(const TraceState& state, const Tensor& weights) {
     const int64_t tokens = weights.shape()[0], heads = weights.shape()[1];
     std::ostringstream text;
@@ -90,9 +91,8 @@ class AttentionStep : public TraceStep {
       for (int64_t i = 1; i < tokens; ++i) {
         if (weights.data<float>()[i * heads + head] > weights.data<float>()[best * heads + head]) best = i;
       }
-      text << (head == 0 ? "" : ", ") << "head " << head << " likes \""
-           << state.pieces[static_cast<size_t>(best)] << "\" best ("
-           << weights.data<float>()[best * heads + head] << ")";
+      text << (head == 0 ? "" : ", ") << "head " << head << ": " << state.pieces[static_cast<size_t>(best)]
+           << " " << weights.data<float>()[best * heads + head];
     }
     return text.str();
   }
