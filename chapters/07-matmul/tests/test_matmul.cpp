@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include <hwy/targets.h>
+
 #include "model_file/model_file.h"
 #include "ops/dot.h"
 #include "rung/error.h"
@@ -178,6 +180,31 @@ TEST_CASE("a row of a matmul has the same bits alone and among others, on any nu
       }
     }
   }
+}
+
+TEST_CASE("every SIMD instruction set of this processor multiplies and decodes alike") {
+  Cpu cpu(1);
+  const int64_t every = hwy::SupportedTargets();
+  for (int64_t rest = every; rest != 0; rest &= rest - 1) {
+    const int64_t target = rest & -rest;
+    hwy::SetSupportedTargetsForTest(target);
+    for (const DType dtype : kWeightTypes) {
+      INFO(hwy::TargetName(target) << ", " << name(dtype));
+      const int64_t in = is_quantized(dtype) ? 512 : 519;
+      const Tensor weight = random_weight(dtype, 7, in, 31), x = random_tensor({5, in}, 32);
+      const Tensor y = product(cpu, x, weight);
+      CHECK(check_product(y, x, weight, Tensor()) == "");
+      CHECK(compare_bits(floats(product(cpu, x.slice(2, 1), weight)), floats(y.slice(2, 1))) == "");
+      std::vector<float> decoded(static_cast<size_t>(7 * in));
+      decode_rows(dtype, weight.raw(), 7, static_cast<size_t>(in), decoded.data());
+      if (is_interleaved(dtype)) {
+        const std::vector<float> copy = decoded;
+        interleave(copy.data(), copy.size(), decoded.data());
+      }
+      CHECK(compare_bits(decoded, floats(to_f32(weight))) == "");
+    }
+  }
+  hwy::SetSupportedTargetsForTest(0);  // as before
 }
 
 TEST_CASE("matmul refuses operands that do not fit") {

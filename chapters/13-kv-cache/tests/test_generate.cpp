@@ -182,21 +182,31 @@ TEST_CASE("generate: a cancelled generation keeps what there is") {
   CHECK(none.finish_reason == FinishReason::aborted);
 }
 
-TEST_CASE("generate: the first tokens of six reference prompts of the default model", "[model][slow]") {
+TEST_CASE("generate: the six reference prompts of the default model", "[model][slow]") {
   Cpu device;
   const Model model(testing::default_model_path());
   Transformer<Cpu> transformer(device, model.file, 80);
   for (const testing::GreedyCase& example : testing::default_model_cases()) {
     CAPTURE(example.prompt);
     CHECK(testing::compare(model.tokenizer.encode(example.prompt), example.ids) == "");
-    std::vector<int32_t> expected = example.output_ids;
-    if (expected.size() > 12) expected.resize(12);  // without a cache the rest would take minutes
-    const Generation result =
-        run(transformer, model, greedy(example.ids, static_cast<int64_t>(expected.size()), false));
-    CHECK(testing::compare(result.output_ids, expected) == "");
-    CHECK(!result.text.empty());
+    const auto tokens = static_cast<int64_t>(example.output_ids.size());
+    const Generation result = run(transformer, model, greedy(example.ids, tokens, false));
+    CHECK(testing::compare(result.output_ids, example.output_ids) == "");
     CHECK(example.text.substr(0, result.text.size()) == result.text);
+    const bool ended = model.tokenizer.is_end(example.output_ids.back());
+    CHECK(result.finish_reason == (ended ? FinishReason::stop : FinishReason::length));
   }
+}
+
+TEST_CASE("generate: a reference prompt of the default model on Cuda", "[model][slow]") {
+  Cuda device;
+  const Model model(testing::default_model_path());
+  Transformer<Cuda> transformer(device, model.file, 80);
+  const testing::GreedyCase example = testing::default_model_cases()[2];
+  REQUIRE(example.ids.size() >= 8);
+  std::vector<int32_t> expected = example.output_ids;
+  expected.resize(8);
+  CHECK(testing::compare(run(transformer, model, greedy(example.ids, 8, false)).output_ids, expected) == "");
 }
 
 }  // namespace

@@ -32,14 +32,19 @@ HWY_INLINE Group zero_group() {
 }
 
 // Folds sixteen partial sums: l + (l + 8), l + (l + 4), l + (l + 2), 0 + 1.
-HWY_INLINE float fold(const Group& sums) {
+HWY_INLINE float fold(const float* sums) {
   const hn::Full128<float> four;
-  alignas(64) float lanes[kGroup];
-  store_group(sums, lanes);
-  const auto low = hn::Add(hn::Load(four, lanes), hn::Load(four, lanes + 8));
-  const auto high = hn::Add(hn::Load(four, lanes + 4), hn::Load(four, lanes + 12));
+  alignas(16) float lanes[4];
+  const auto low = hn::Add(hn::Load(four, sums), hn::Load(four, sums + 8));
+  const auto high = hn::Add(hn::Load(four, sums + 4), hn::Load(four, sums + 12));
   hn::Store(hn::Add(low, high), four, lanes);
   return (lanes[0] + lanes[2]) + (lanes[1] + lanes[3]);
+}
+
+HWY_INLINE float fold(const Group& sums) {
+  alignas(64) float lanes[kGroup];
+  store_group(sums, lanes);
+  return fold(lanes);
 }
 
 template <size_t... g>
@@ -124,40 +129,50 @@ void decode_rows_of(const void* weight, size_t rows, size_t stride, size_t in, f
   }
 }
 
-// A tile of the product held in registers: kA rows of a by kX rows of x, sixteen partial sums each. It is as
-// large as the register file allows, so that each loaded vector is used kA or kX times.
-constexpr size_t kA = kVectors == 1 ? 4 : HWY_TARGET == HWY_NEON ? 2 : kVectors == 2 ? 2 : 1;
-constexpr size_t kX = kVectors == 1 ? 6 : 3;
+// A tile of the product, kA rows of a by kX rows of x, as large as the register file allows, so that each
+// loaded vector is used kA or kX times. Of each output's sixteen partial sums one vector's worth is worked on
+// at a time.
+constexpr bool kManyRegisters = kVectors == 1 || HWY_TARGET == HWY_NEON;  // 32, else 16
+constexpr size_t kA = kManyRegisters ? 4 : 3, kX = kManyRegisters ? 6 : 4;
+constexpr size_t kPiece = 768;  // elements of so many rows fit in the first-level cache, for all vectors
 
-// sums[(p * kX + c) * kA + r] is vector p of output (a row r, x row c).
+// Adds elements [begin, end) to partial sums `part` … of every output of the tile: sums[c * kA + r] for a row
+// r, x row c.
 template <size_t... j>
-HWY_INLINE void tile_step(const float* const (&a)[kA], const float* const (&x)[kX], size_t i, VF* sums,
-                          Indices<j...>) {
-  ((sums[j] = hn::MulAdd(hn::LoadU(DF(), a[j % kA] + i + j / (kA * kX) * kLanes),
-                         hn::LoadU(DF(), x[j / kA % kX] + i + j / (kA * kX) * kLanes), sums[j])),
-   ...);
+HWY_INLINE void tile_pass(const float* const* a, const float* const* x, size_t begin, size_t end, size_t part,
+                          float (*sums)[kGroup], Indices<j...>) {
+  VF registers[] = {hn::Load(DF(), sums[j] + part)...};
+  for (size_t i = begin + part; i < end; i += kGroup) {
+    ((registers[j] =
+          hn::MulAdd(hn::LoadU(DF(), a[j % kA] + i), hn::LoadU(DF(), x[j / kA] + i), registers[j])),
+     ...);
+  }
+  (hn::Store(registers[j], DF(), sums[j] + part), ...);
 }
 
-template <size_t... j>
-HWY_INLINE void dot_tile(const float* const (&a)[kA], const float* const (&x)[kX], size_t in,
-                         float (&y)[kA * kX], Indices<j...> all) {
-  VF sums[sizeof...(j)] = {(static_cast<void>(j), hn::Zero(DF()))...};
+HWY_INLINE void tile_passes(const float* const* a, const float* const* x, size_t begin, size_t end,
+                            float (*sums)[kGroup]) {
+  for (size_t part = 0; part < kGroup; part += kLanes) {
+    tile_pass(a, x, begin, end, part, sums, std::make_index_sequence<kA * kX>());
+  }
+}
+
+void dot_tile(const float* const* a, const float* const* x, size_t in, float* y) {
+  alignas(64) float sums[kA * kX][kGroup] = {};
   const size_t whole = in / kGroup * kGroup;
-  for (size_t i = 0; i < whole; i += kGroup) tile_step(a, x, i, sums, all);
-  if (whole < in) {
+  for (size_t begin = 0; begin < whole; begin += kPiece) {
+    tile_passes(a, x, begin, std::min(begin + kPiece, whole), sums);
+  }
+  if (whole < in) {  // the last elements, completed with zeros
     float padded[kA + kX][kGroup] = {};
-    const float *last_a[kA], *last_x[kX];
-    for (size_t r = 0; r < kA; ++r)
-      last_a[r] = std::copy_n(a[r] + whole, in - whole, padded[r]) - (in - whole);
-    for (size_t c = 0; c < kX; ++c)
-      last_x[c] = std::copy_n(x[c] + whole, in - whole, padded[kA + c]) - (in - whole);
-    tile_step(last_a, last_x, 0, sums, all);
+    const float* rows[kA + kX];
+    for (size_t r = 0; r < kA + kX; ++r) {
+      std::copy_n((r < kA ? a[r] : x[r - kA]) + whole, in - whole, padded[r]);
+      rows[r] = padded[r];
+    }
+    tile_passes(rows, rows + kA, 0, kGroup, sums);
   }
-  for (size_t k = 0; k < kA * kX; ++k) {
-    Group group;
-    for (size_t p = 0; p < kVectors; ++p) group.v[p] = sums[p * kA * kX + k];
-    y[k] = fold(group);
-  }
+  for (size_t k = 0; k < kA * kX; ++k) y[k] = fold(sums[k]);
 }
 
 void dot_tiles_here(const float* a, size_t a_rows, size_t a_stride, const float* x, size_t x_rows,
@@ -169,7 +184,7 @@ void dot_tiles_here(const float* a, size_t a_rows, size_t a_stride, const float*
       const float* tile_a[kA];
       for (size_t r = 0; r < kA; ++r) tile_a[r] = a + std::min(r0 + r, a_rows - 1) * a_stride;
       float tile[kA * kX];
-      dot_tile(tile_a, tile_x, in, tile, std::make_index_sequence<kA * kX * kVectors>());
+      dot_tile(tile_a, tile_x, in, tile);
       for (size_t c = 0; c < std::min(kX, x_rows - c0); ++c) {
         for (size_t r = 0; r < std::min(kA, a_rows - r0); ++r)
           y[(c0 + c) * y_stride + r0 + r] = tile[c * kA + r];

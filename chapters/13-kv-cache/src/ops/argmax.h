@@ -1,5 +1,5 @@
-// Greedy choice: the index of the largest value of each row; the lowest index among equals. NaN never wins; a row of
-// nothing but NaN gives -1.
+// Greedy choice: the index of the largest value of each row; the lowest index among equals. NaN never wins; a
+// row of nothing but NaN gives -1.
 #pragma once
 
 #include "rung/device.h"
