@@ -216,6 +216,25 @@ TEST_CASE("each attention kernel reads keys and values of 16 bits") {
   }
 }
 
+TEST_CASE("attention on the CPU reads keys and values of 16 bits") {
+  Cpu cpu(2);
+  for (const DType dtype : {DType::f16, DType::bf16}) {
+    for (const Sizes& sizes : {Sizes{1, 131, 6, 2, 64}, Sizes{14, 70, 3, 1, 18}}) {
+      INFO(text(sizes) << ", " << name(dtype));
+      Operands o(sizes);
+      const Tensor k = converted(o.k, dtype), v = converted(o.v, dtype);
+      o.k = widened(k), o.v = widened(v);
+      GuardedOutput<Cpu> y(cpu, o.q.shape());
+      attention(cpu, y.tensor, o.q, k, v);
+      CHECK(compare_bits(floats(y.values()), floats(on_cpu(cpu, o))) == "");
+    }
+  }
+  const Operands o({1, 3, 1, 1, 32});
+  Tensor y = Tensor::host(DType::f32, o.q.shape());
+  const Tensor stored = Tensor::host(DType::q8_0, o.k.shape());
+  CHECK_THROWS_WITH(attention(cpu, y, o.q, stored, stored), Catch::Contains("Q8_0"));
+}
+
 TEST_CASE("scores in the thousands do not overflow and single the largest out") {
   // k[j] = (-1)^j * (j + 1) along the query: scores from -1e4 to 1e4.
   constexpr int64_t kContext = 40, kHeadDim = 64;

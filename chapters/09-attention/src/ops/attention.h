@@ -13,9 +13,9 @@
 namespace rung {
 
 // y, q [tokens, heads, head_dim] f32
-// k, v [context, kv_heads, head_dim], both f32, both f16 or both bf16: keys and values may be kept in 16
-// bits, the arithmetic is float32 all the same; context >= tokens; heads a multiple of kv_heads The queries
-// are the last `tokens` of the context: query i sees keys 0 … context - tokens + i.
+// k, v [context, kv_heads, head_dim], both f32, f16 or bf16 (the arithmetic is float32 all the same)
+// context >= tokens; heads a multiple of kv_heads
+// The queries are the last `tokens` of the context: query i sees keys 0 … context - tokens + i.
 void attention(Cpu& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v);
 void attention(Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v);
 
