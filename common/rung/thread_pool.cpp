@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <mutex>
@@ -16,7 +17,7 @@ namespace {
 
 // How long a thread looks for the next loop before it sleeps: a decode step runs a few hundred loops of some
 // tens of microseconds each, and waking a sleeping thread costs about as much as such a loop.
-constexpr int kSpins = 4000;
+constexpr std::chrono::microseconds kPatience{200};
 
 int usable_cores() {
   cpu_set_t set;
@@ -30,6 +31,19 @@ void pause_briefly() {
 #elif defined(__aarch64__)
   asm volatile("yield");
 #endif
+}
+
+// Looks until done() holds or the patience is over; returns whether it holds.
+template <class Done>
+bool spin_until(Done done) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (done()) return true;
+      pause_briefly();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return done();
 }
 
 thread_local bool inside_loop = false;
@@ -70,12 +84,10 @@ struct ThreadPool::State {
   void worker() {
     unsigned seen = 0;
     while (true) {
-      for (int spin = 0; spin < kSpins && generation.load(std::memory_order_acquire) == seen; ++spin) {
-        pause_briefly();
-      }
-      if (generation.load(std::memory_order_acquire) == seen) {
+      const auto published = [&] { return generation.load(std::memory_order_acquire) != seen; };
+      if (!spin_until(published)) {
         std::unique_lock<std::mutex> lock(mutex);
-        wake.wait(lock, [&] { return generation.load(std::memory_order_acquire) != seen; });
+        wake.wait(lock, published);
       }
       ++seen;
       if (stop.load(std::memory_order_acquire)) return;
@@ -122,9 +134,8 @@ void ThreadPool::parallel_for(size_t count, const std::function<void(size_t)>& b
   state_->busy.store(static_cast<int>(state_->workers.size()), std::memory_order_relaxed);
   state_->publish();
   state_->work();
-  for (int spin = 0; state_->busy.load(std::memory_order_acquire) > 0; ++spin) {
-    spin < kSpins ? pause_briefly() : std::this_thread::yield();
-  }
+  const auto finished = [&] { return state_->busy.load(std::memory_order_acquire) == 0; };
+  while (!spin_until(finished)) std::this_thread::yield();
   if (state_->error) std::rethrow_exception(state_->error);
 }
 
