@@ -27,6 +27,7 @@ Tensor empty(Cuda&, DType dtype, Shape shape) {
   std::shared_ptr<void> memory = allocate_device(row_bytes(dtype, static_cast<size_t>(shape.elements())));
   void* data = memory.get();
   return Tensor(dtype, shape, data, Place::device, std::move(memory));
+  // STUB: (void)dtype, (void)shape;
   // STUB: not_done("05.1");
   // END SOLUTION
 }
