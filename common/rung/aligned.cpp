@@ -1,3 +1,4 @@
+// Aligned memory from the C library, zeroed.
 #include "rung/aligned.h"
 
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// The measuring harness: repetitions, medians, and the rates of the machine that results are compared with.
 #include "rung/bench.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// The only source that includes CLI11, and the main loop of every program: parse, run, report one line.
 #include "rung/command_line.h"
 
 #include <algorithm>

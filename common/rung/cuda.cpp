@@ -1,3 +1,4 @@
+// CUDA's and cuBLAS's status codes as errors, device memory and events.
 #include "rung/cuda.h"
 
 #include <algorithm>

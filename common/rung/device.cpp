@@ -1,3 +1,4 @@
+// What a CUDA device needs before its first operation: stream, cuBLAS handle, workspace.
 #include "rung/device.h"
 
 #include "rung/error.h"

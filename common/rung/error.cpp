@@ -1,3 +1,4 @@
+// Escaping of what a file or a user wrote, for errors.
 #include "rung/error.h"
 
 #include "rung/utf8.h"

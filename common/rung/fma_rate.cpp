@@ -1,3 +1,4 @@
+// Fused multiply-adds in registers only, as wide as the processor has them.
 #include "rung/fma_rate.h"
 
 #if defined(__x86_64__)

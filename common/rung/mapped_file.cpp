@@ -1,3 +1,4 @@
+// open, fstat, mmap, and what can go wrong with each.
 #include "rung/mapped_file.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// The progress bar, redrawn at most ten times a second.
 #include "rung/progress.h"
 
 #include <unistd.h>

@@ -1,3 +1,4 @@
+// Column widths and alignment, and numbers as text.
 #include "rung/table.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Worker threads that spin for a moment before they sleep, and share out a loop by an atomic counter.
 #include "rung/thread_pool.h"
 
 #include <sched.h>

@@ -1,3 +1,4 @@
+// The byte ranges of RFC 3629, section 4.
 #include "rung/utf8.h"
 
 namespace rung {

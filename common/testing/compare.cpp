@@ -1,3 +1,4 @@
+// Finds the first difference and the largest error.
 #include "testing/compare.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Seeded numbers with outliers; buffers between guard zones.
 #include "testing/data.h"
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Paths of fixtures, temporary folders, and running the program under test.
 #include "testing/fixture.h"
 
 #include <fcntl.h>

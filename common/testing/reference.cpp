@@ -1,3 +1,4 @@
+// Reads the JSON files that tests/fixtures and tests/reference hold.
 #include "testing/reference.h"
 
 #include <algorithm>
