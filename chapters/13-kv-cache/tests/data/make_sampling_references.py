@@ -74,7 +74,8 @@ def cut_in_a_tie(row, expected, top_p):
 def number(value):
     if value == -INF:
         return "-INFINITY"
-    text = f"{float(value):.9g}"
+    value = float(value)
+    text = f"{0.0 if abs(value) < 1e-45 else value:.9g}"  # float32 has nothing smaller
     return text if "." in text or "e" in text else text + ".0"
 
 
