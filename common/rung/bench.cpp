@@ -129,20 +129,33 @@ double measure_gemm(Cpu& device) {
   return fma_rate(device.pool);
 }
 
-double measure_gemm(Cuda& device) {
+double measure_gemm(Cuda& device, Arithmetic arithmetic) {
   const int n = kCudaEmulated ? 128 : 4096;  // the emulator multiplies on the host
   const size_t bytes = sizeof(float) * n * n;
+  const cudaDataType_t type = arithmetic == Arithmetic::f32   ? CUDA_R_32F
+                              : arithmetic == Arithmetic::f16 ? CUDA_R_16F
+                                                              : CUDA_R_16BF;
+  const cublasComputeType_t compute =
+      arithmetic == Arithmetic::f32 ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
   const std::shared_ptr<void> a = allocate_device(bytes), b = allocate_device(bytes),
                               c = allocate_device(bytes);
   RUNG_CUDA_CHECK(cudaMemsetAsync(a.get(), 0, bytes, device.stream()));
   RUNG_CUDA_CHECK(cudaMemsetAsync(b.get(), 0, bytes, device.stream()));
   const float one = 1, zero = 0;
   const double seconds = median(time_calls(device, 0.3, [&] {
-    RUNG_CUBLAS_CHECK(cublasGemmEx(device.cublas(), CUBLAS_OP_T, CUBLAS_OP_N, n, n, n, &one, a.get(),
-                                   CUDA_R_32F, n, b.get(), CUDA_R_32F, n, &zero, c.get(), CUDA_R_32F, n,
-                                   CUBLAS_COMPUTE_32F_PEDANTIC, CUBLAS_GEMM_DEFAULT));
+    RUNG_CUBLAS_CHECK(cublasGemmEx(device.cublas(), CUBLAS_OP_T, CUBLAS_OP_N, n, n, n, &one, a.get(), type, n,
+                                   b.get(), type, n, &zero, c.get(), CUDA_R_32F, n, compute,
+                                   CUBLAS_GEMM_DEFAULT));
   }));
   return 2.0 * n * static_cast<double>(n) * n / seconds;
+}
+
+// The CPU multiplies in float32, whatever the weights are stored in.
+std::string gemm_name(const Cpu&, Arithmetic) {
+  return "gemm";
+}
+std::string gemm_name(const Cuda&, Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::f32 ? "gemm" : arithmetic == Arithmetic::f16 ? "f16 gemm" : "bf16 gemm";
 }
 
 std::string rate(double per_second, const char* unit) {
@@ -175,9 +188,10 @@ void Bench::finish(Device& device, BenchResult result) {
     constexpr bool emulated = kCudaEmulated && std::is_same_v<Device, Cuda>;
     if (settings_.compare && !emulated && (result.work.bytes > 0 || result.work.flops > 0)) {
       const double moving = result.work.bytes > 0 ? result.work.bytes / copy_rate(device) : 0;
-      const double multiplying = result.work.flops > 0 ? result.work.flops / gemm_rate(device) : 0;
+      const double multiplying =
+          result.work.flops > 0 ? result.work.flops / gemm_rate(device, result.work.arithmetic) : 0;
       result.share = std::max(moving, multiplying) / result.seconds;
-      result.share_of = moving >= multiplying ? "copy" : "gemm";
+      result.share_of = moving >= multiplying ? "copy" : gemm_name(device, result.work.arithmetic);
     }
   }
   results_.push_back(std::move(result));
@@ -221,11 +235,12 @@ double Bench::copy_rate(Cpu& device) {
 double Bench::copy_rate(Cuda& device) {
   return once_a_run(rates_, "cuda copy", [&] { return measure_copy(device); });
 }
-double Bench::gemm_rate(Cpu& device) {
+double Bench::gemm_rate(Cpu& device, Arithmetic) {
   return once_a_run(rates_, "cpu gemm", [&] { return measure_gemm(device); });
 }
-double Bench::gemm_rate(Cuda& device) {
-  return once_a_run(rates_, "cuda gemm", [&] { return measure_gemm(device); });
+double Bench::gemm_rate(Cuda& device, Arithmetic arithmetic) {
+  return once_a_run(rates_, "cuda " + gemm_name(device, arithmetic),
+                    [&] { return measure_gemm(device, arithmetic); });
 }
 
 std::string text(const BenchResult& result) {

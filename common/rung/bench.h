@@ -3,6 +3,7 @@
 // run.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -14,10 +15,14 @@
 
 namespace rung {
 
+// What is multiplied; sums are float32 in any case. A GPU has tensor cores for the 16-bit types.
+enum class Arithmetic : uint8_t { f32, f16, bf16 };
+
 // What one call has to do at the least: every input read once, every output written once. 0: not meaningful.
 struct Work {
   double bytes = 0;
   double flops = 0;  // a multiply-add counts as two
+  Arithmetic arithmetic = Arithmetic::f32;
 };
 
 // A number or a text that a whole-model measurement adds to its line: {"decode", 53.1, "tok/s"}.
@@ -39,7 +44,7 @@ struct BenchResult {
   double bytes_per_second = 0, flops_per_second = 0;  // 0 where work says 0
   // seconds that the machine's measured rates allow, divided by seconds; 0 if not measured
   double share = 0;
-  std::string share_of;  // "copy" or "gemm": the rate that limits
+  std::string share_of;  // the rate that limits: "copy", "gemm", or on a GPU "f16 gemm" or "bf16 gemm"
   std::vector<Figure> figures;
 };
 
@@ -70,10 +75,10 @@ class Bench {
   // run.
   double copy_rate(Cpu& device);
   double copy_rate(Cuda& device);
-  // Floating-point operations a second: on Cuda of a large float32 cuBLAS product (TF32 off), on Cpu of fused
-  // multiply-adds in registers on all threads; measured once a run.
-  double gemm_rate(Cpu& device);
-  double gemm_rate(Cuda& device);
+  // Floating-point operations a second: on Cuda of a large cuBLAS product of matrices of that type (TF32
+  // off), on Cpu of float32 multiply-adds in registers on all threads; measured once a run.
+  double gemm_rate(Cpu& device, Arithmetic arithmetic = Arithmetic::f32);
+  double gemm_rate(Cuda& device, Arithmetic arithmetic = Arithmetic::f32);
 
   // Called with every result when it is recorded.
   std::function<void(const BenchResult&)> on_result;

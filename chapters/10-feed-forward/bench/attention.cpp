@@ -53,6 +53,7 @@ class AttentionBench : public BenchPart {
       const double pairs = static_cast<double>(tokens) *
                            (static_cast<double>(context) - 0.5 * static_cast<double>(tokens - 1));
       work.flops = 4.0 * static_cast<double>(heads * kHeadDim) * pairs;
+      if (dtype == DType::bf16) work.arithmetic = Arithmetic::bf16;
     }
 
     static constexpr int64_t kHeadDim = 64;

@@ -69,6 +69,8 @@ class MatmulBench : public BenchPart {
       Work work;
       work.bytes = static_cast<double>(x.bytes() + y.bytes() + weight.bytes());
       work.flops = 2.0 * static_cast<double>(y.elements()) * static_cast<double>(x.shape()[1]);
+      if (weight.dtype() == DType::f16) work.arithmetic = Arithmetic::f16;
+      if (weight.dtype() == DType::bf16) work.arithmetic = Arithmetic::bf16;
       return work;
     }
 

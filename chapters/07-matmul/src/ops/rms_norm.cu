@@ -10,7 +10,7 @@ namespace rung {
 namespace {
 
 constexpr int kTreeThreads = 256;  // a power of two
-constexpr int kMostThreads = 256;
+constexpr int kMostThreads = 1024;
 constexpr int kWarp = 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
@@ -79,8 +79,10 @@ __global__ void warp_shuffles_kernel(float* y, const float* x, const float* weig
   x += blockIdx.x * columns;
   y += blockIdx.x * columns;
   float sum = 0;
+#pragma unroll 4
   for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) sum += x[c] * x[c];
   const float scale = scale_of(block_sum(sum, partial), columns, epsilon);
+#pragma unroll 4
   for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) y[c] = x[c] * scale * weight[c];
 }
 

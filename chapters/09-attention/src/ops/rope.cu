@@ -78,7 +78,10 @@ void rope_all_heads(Cuda& device, Tensor& x, const Tensor& positions, const Tens
 
 void rope(Cuda& device, Tensor& x, const Tensor& positions, const Tensor& inverse_frequency,
           RopePairing pairing) {
-  rope_all_heads(device, x, positions, inverse_frequency, pairing);
+  // A thread that serves all heads saves sines, but only many tokens give enough of such threads.
+  constexpr int64_t kEnoughThreads = 8192;
+  const bool many = x.shape()[0] * inverse_frequency.elements() >= kEnoughThreads;
+  (many ? rope_all_heads : rope_one_pair)(device, x, positions, inverse_frequency, pairing);
 }
 
 }  // namespace rung

@@ -1,5 +1,5 @@
 // The kernels of RoPE, each callable by name so that tests and measurements can set them side by side. rope()
-// uses the second. Operands as in rope().
+// uses the first for few tokens, else the second. Operands as in rope().
 #pragma once
 
 #include "model_file/hyperparameters.h"

@@ -10,8 +10,8 @@ namespace rung {
 
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / 32;
+constexpr int kThreads = 1024;
+constexpr int kWarps = kThreads / 32;  // as many as a warp has lanes
 
 struct Candidate {
   float value;
@@ -39,13 +39,16 @@ __global__ void argmax_kernel(int* ids, const float* logits, int columns) {
   __shared__ Candidate best[kWarps];
   const float* row = logits + static_cast<size_t>(blockIdx.x) * columns;
   Candidate mine = {0, -1};
-  for (int c = threadIdx.x; c < columns; c += kThreads) mine = better(mine, {row[c], isnan(row[c]) ? -1 : c});
+#pragma unroll 8
+  for (int c = threadIdx.x; c < columns; c += kThreads) {
+    const float value = row[c];
+    mine = better(mine, {value, isnan(value) ? -1 : c});
+  }
   mine = best_of_warp(mine);
   if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = mine;
   __syncthreads();
   if (threadIdx.x < 32) {
-    mine = threadIdx.x < kWarps ? best[threadIdx.x] : Candidate{0, -1};
-    mine = best_of_warp(mine);
+    mine = best_of_warp(best[threadIdx.x]);
     if (threadIdx.x == 0) ids[blockIdx.x] = mine.index;
   }
 }

@@ -105,6 +105,9 @@ void run_cublas(Cuda& device, const AttentionShape& shape, float* y, const float
   }
 }
 
+// Few queries are few blocks: large ones hide the latency of memory. (The emulator has none.)
+constexpr int kThreadsOfFewQueries = kCudaEmulated ? 256 : 1024;
+
 // Whether queries are many enough that matrix products pay.
 bool use_cublas(int64_t tokens) {
   // On the emulator one implementation serves any number of queries, so that a row's result does not depend
@@ -128,7 +131,7 @@ void attention(Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const 
   if (use_cublas(q.shape()[0])) {
     attention_cublas(device, y, q, k, v);
   } else if (attention_fits_in_shared_memory(device, k.shape()[0], k.shape().columns())) {
-    attention_fused(device, y, q, k, v);
+    attention_fused(device, y, q, k, v, kThreadsOfFewQueries);
   } else {
     attention_three_kernels(device, y, q, k, v);
   }

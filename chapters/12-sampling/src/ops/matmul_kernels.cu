@@ -53,15 +53,15 @@ __global__ void tiled_kernel(float* y, const float* x, const Weight* weight, con
   // END SOLUTION
 }
 
-// kCount neighbouring weights as one load. Alignment: sizeof(Weights<…>).
-template <class Weight, int kCount>
-struct alignas(sizeof(Weight) * kCount) Weights {
-  Weight value[kCount];
+// kCount neighbouring elements, read in as few loads as there are multiples of 16 bytes.
+template <class Element, int kCount>
+struct alignas(sizeof(Element) * kCount < 16 ? sizeof(Element) * kCount : 16) Elements {
+  Element value[kCount];
 };
 
 // A warp for each row of the weight, kWarpsOfBlock warps a block; all kRows rows of x at once. A lane takes
-// kCount neighbouring elements at a time; in is a multiple of kCount and weight aligned to so many elements.
-// x need not be aligned.
+// kCount neighbouring elements at a time; in is a multiple of kCount, x and weight are aligned to 16 bytes
+// unless kCount is 1.
 constexpr int kWarpsOfBlock = 4;
 
 template <class Weight, int kCount, int kRows>
@@ -71,17 +71,18 @@ __global__ void gemv_kernel(float* y, const float* x, const Weight* weight, cons
   const int64_t o = static_cast<int64_t>(blockIdx.x) * kWarpsOfBlock + threadIdx.x / kWarp;
   if (o >= out) return;  // whole warps leave: the shuffles below find all their lanes
   const int lane = threadIdx.x % kWarp;
-  const auto* row = reinterpret_cast<const Weights<Weight, kCount>*>(weight + o * in);
+  const auto* row = reinterpret_cast<const Elements<Weight, kCount>*>(weight + o * in);
   float sums[kRows] = {};
 #pragma unroll 4
   for (int64_t chunk = lane; chunk < in / kCount; chunk += kWarp) {
-    const Weights<Weight, kCount> weights = row[chunk];
+    const Elements<Weight, kCount> weights = row[chunk];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       if (r >= rows) break;
+      const auto inputs = reinterpret_cast<const Elements<float, kCount>*>(x + r * in)[chunk];
 #pragma unroll
       for (int k = 0; k < kCount; ++k) {
-        sums[r] = fmaf(to_float(weights.value[k]), x[r * in + chunk * kCount + k], sums[r]);
+        sums[r] = fmaf(to_float(weights.value[k]), inputs.value[k], sums[r]);
       }
     }
   }
@@ -102,7 +103,8 @@ void launch_gemv(Cuda& device, float* y, const float* x, const Weight* weight, c
   constexpr int kCount = 16 / sizeof(Weight);
   const unsigned blocks = static_cast<unsigned>((shape.out + kWarpsOfBlock - 1) / kWarpsOfBlock);
   const int rows = static_cast<int>(shape.rows);
-  if (shape.in % kCount == 0 && reinterpret_cast<uintptr_t>(weight) % 16 == 0) {
+  const auto aligned = [](const void* data) { return reinterpret_cast<uintptr_t>(data) % 16 == 0; };
+  if (shape.in % kCount == 0 && aligned(weight) && aligned(x)) {
     gemv_kernel<Weight, kCount, kRows><<<blocks, kWarpsOfBlock * kWarp, 0, device.stream()>>>(
         y, x, weight, bias, rows, shape.out, shape.in);
   } else {

@@ -5,10 +5,10 @@
 #include <cuda_runtime.h>
 
 #include <cmath>
-#include <random>
 
 #include "device_array.h"
 #include "testing/catch.h"
+#include "testing/data.h"
 
 using simt_tests::check;
 using simt_tests::DeviceArray;
@@ -41,10 +41,8 @@ struct Type<__nv_bfloat16> {
 
 template <class T>
 std::vector<T> random_values(std::size_t n, unsigned seed) {
-  std::mt19937 random(seed);
-  std::vector<T> values(n);
-  for (T& v : values) v = static_cast<T>(static_cast<float>(random() % 2001) / 1000.0f - 1.0f);
-  return values;
+  const std::vector<float> floats = rung::testing::random_floats(n, seed);
+  return std::vector<T>(floats.begin(), floats.end());
 }
 
 struct Shape {
