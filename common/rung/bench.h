@@ -106,6 +106,8 @@ class BenchPart {
   virtual int level() const { return 0; }
   // Flags that only this part has; names must be unique among all parts.
   virtual void options(CommandLine&) {}
+  // Opens and checks what run() will need. Called before anything is printed, so that an error stands alone.
+  virtual void prepare(const BenchSettings&) {}
   virtual void run(Bench& bench, Cpu& device) = 0;
   virtual void run(Bench& bench, Cuda& device) = 0;
 };

@@ -137,6 +137,9 @@ TEST_CASE("inspect refuses bad files with one line on stderr and exit status 1")
     CHECK(is_one_line(result.err));
     CHECK(result.err.find(path) != std::string::npos);
   }
+  const Output nothing = run_program({"inspect"});
+  CHECK(nothing.status == 1);
+  CHECK(nothing.err == "rung: inspect: expected the path of a model: rung inspect PATH\n");
 }
 
 }  // namespace rung

@@ -30,14 +30,13 @@ nlohmann::json reference_prompt(const std::string& fixture, const std::string& n
   return {};
 }
 
-// One line on stderr that begins with "rung: " and holds all of these, status 1, nothing on stdout.
+// stderr is one line, which begins with "rung: " and holds all of these; status 1, nothing on stdout.
 void check_refused(const Output& output, const std::vector<std::string>& parts) {
   CAPTURE(output.err);
   CHECK(output.status == 1);
   CHECK(output.out.empty());
-  const size_t line = output.err.rfind("rung: ");
-  REQUIRE(line != std::string::npos);
-  CHECK(output.err.find('\n', line) == output.err.size() - 1);
+  CHECK(output.err.rfind("rung: ", 0) == 0);
+  CHECK(output.err.find('\n') == output.err.size() - 1);
   for (const std::string& part : parts) CHECK_THAT(output.err, Catch::Contains(part));
 }
 

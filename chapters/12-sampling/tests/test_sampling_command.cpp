@@ -1,8 +1,10 @@
 // The sampling flags of the program's `generate`, and its `perplexity`.
 #include <cmath>
+#include <cstring>
 
 #include <nlohmann/json.hpp>
 
+#include "model_file/gguf_file.h"
 #include "testing/catch.h"
 #include "testing/fixture.h"
 
@@ -27,14 +29,13 @@ nlohmann::json generate_json(std::vector<std::string> arguments) {
   return nlohmann::json::parse(output.out);
 }
 
-// One line on stderr that begins with "rung: " and holds the text, status 1, nothing on stdout.
+// stderr is one line, which begins with "rung: " and holds the text; status 1, nothing on stdout.
 void check_refused(const Output& output, const std::string& text) {
   CAPTURE(output.err);
   CHECK(output.status == 1);
   CHECK(output.out.empty());
-  const size_t line = output.err.rfind("rung: ");
-  REQUIRE(line != std::string::npos);
-  CHECK(output.err.find('\n', line) == output.err.size() - 1);
+  CHECK(output.err.rfind("rung: ", 0) == 0);
+  CHECK(output.err.find('\n') == output.err.size() - 1);
   CHECK_THAT(output.err, Catch::Contains(text));
 }
 
@@ -116,6 +117,30 @@ TEST_CASE("perplexity command: its number is transformers' loss") {
       {"perplexity", "-m", fixture_path("llama-untied.gguf"), "--file", file, "--context", "8", "-t", "2"});
   CHECK_THAT(text.out, Catch::StartsWith("perplexity 965.0") && Catch::Contains(" ± 303.0") &&
                            Catch::Contains("13 of 15 tokens scored"));
+}
+
+TEST_CASE("perplexity command: a perplexity beyond the largest number is null in the JSON") {
+  // A model far too sure of itself: the last norm's weights, and with them the logits, 100,000 times as
+  // large.
+  std::string bytes = testing::read_file(fixture_path("llama-untied.gguf"));
+  const GgufTensor norm = *GgufFile::open(fixture_path("llama-untied.gguf"))->entry("output_norm.weight");
+  REQUIRE(norm.type->dtype == DType::f32);
+  for (size_t at = norm.position; at < norm.position + norm.bytes; at += sizeof(float)) {
+    float weight;
+    std::memcpy(&weight, &bytes[at], sizeof weight);
+    weight *= 1e5f;
+    std::memcpy(&bytes[at], &weight, sizeof weight);
+  }
+  const testing::TemporaryFolder folder;
+  const Output output =
+      testing::run_program({"perplexity", "-m", folder.write("sure.gguf", bytes), "--file",
+                            folder.write("text", "She counts the rungs: 1, 2, 3"), "--json", "-t", "2"});
+  CAPTURE(output.out, output.err);
+  REQUIRE(output.status == 0);
+  const nlohmann::json result = nlohmann::json::parse(output.out);
+  CHECK(result.at("perplexity").is_null());
+  CHECK(result.at("standard_error").is_null());
+  CHECK(result.at("mean_log_probability").get<double>() < -709);
 }
 
 TEST_CASE("perplexity command: what cannot be measured is refused in one line") {

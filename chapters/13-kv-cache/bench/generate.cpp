@@ -48,25 +48,29 @@ class GenerateBench : public BenchPart {
     cache_.add(line);
   }
 
+  void prepare(const BenchSettings& settings) override {
+    model_ = config_.empty() ? open_model(settings.model)
+                             : dummy_model(config_, dummy_type_ == "f32"   ? DType::f32
+                                                    : dummy_type_ == "f16" ? DType::f16
+                                                                           : DType::bf16);
+    const int64_t wanted = prompt_tokens_ + decode_tokens_;
+    context_ = cache_.resolve(model_->hyperparameters(), wanted);
+    if (context_ < wanted) {
+      fail("a prompt of ", prompt_tokens_, " tokens and ", decode_tokens_, " more need a context of ", wanted,
+           "; this one has ", context_);
+    }
+  }
+
   void run(Bench& bench, Cpu& device) override { measure(bench, device); }
   void run(Bench& bench, Cuda& device) override { measure(bench, device); }
 
  private:
   template <class Device>
   void measure(Bench& bench, Device& device) {
-    const std::shared_ptr<const ModelFile> model =
-        config_.empty() ? open_model(bench.settings().model)
-                        : dummy_model(config_, dummy_type_ == "f32"   ? DType::f32
-                                               : dummy_type_ == "f16" ? DType::f16
-                                                                      : DType::bf16);
-    Transformer<Device> transformer(device, model, std::min(pass_tokens_, prompt_tokens_), 1,
+    Transformer<Device> transformer(device, model_, std::min(pass_tokens_, prompt_tokens_), 1,
                                     weights_.type());
-    KvCache cache = cache_.make(transformer, prompt_tokens_ + decode_tokens_);
-    if (cache.context() < prompt_tokens_ + decode_tokens_) {
-      fail("a prompt of ", prompt_tokens_, " tokens and ", decode_tokens_, " more need a context of ",
-           prompt_tokens_ + decode_tokens_, "; this one has ", cache.context());
-    }
-    const Hyperparameters& h = model->hyperparameters();
+    KvCache cache = cache_.make(transformer, context_);
+    const Hyperparameters& h = model_->hyperparameters();
     std::vector<int32_t> prompt(static_cast<size_t>(prompt_tokens_));
     for (size_t i = 0; i < prompt.size(); ++i)
       prompt[i] = static_cast<int32_t>((i * 7919 + 1) % static_cast<size_t>(h.vocabulary));
@@ -150,6 +154,8 @@ class GenerateBench : public BenchPart {
   std::string config_, dummy_type_ = "bf16";
   WeightOption weights_;
   CacheOption cache_;
+  std::shared_ptr<const ModelFile> model_;
+  int64_t context_ = 0;
 };
 
 RUNG_BENCH(GenerateBench);

@@ -95,7 +95,8 @@ TEST_CASE("chat: a question that does not fit is left out, with both numbers, an
   const Output one = testing::run_program(chat_arguments({"--context", "200", longer}));
   CHECK(one.status == 1);
   CHECK(one.out.empty());
-  CHECK_THAT(one.err, Catch::Contains(" tokens and the context has space for 200"));
+  CHECK_THAT(one.err, Catch::StartsWith("rung: the prompt has ") &&
+                          Catch::Contains(" tokens and the context has space for 200"));
 }
 
 TEST_CASE("chat: a full context ends an answer and says so") {
@@ -115,6 +116,7 @@ TEST_CASE("chat: an unknown template and flags out of range are refused before a
     const Output output = testing::run_program(chat_arguments(wrong), "The river?\n");
     CAPTURE(wrong, output.err);
     CHECK(output.status == 1);
+    CHECK(output.err.find('\n') == output.err.size() - 1);
     CHECK(output.out.empty());
   }
   const Output unknown =

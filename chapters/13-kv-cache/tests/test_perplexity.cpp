@@ -79,6 +79,7 @@ TEST_CASE("perplexity: value and standard error of numbers worked out by hand") 
   // sqrt(3).
   const std::vector<double> scores = {std::log(0.5), std::log(0.25), std::log(0.125)};
   const Perplexity result = perplexity(scores);
+  CHECK(result.mean_log_probability == Approx(-2 * 0.6931471805599453));
   CHECK(result.value == Approx(4.0));
   CHECK(result.standard_error == Approx(4.0 * 0.6931471805599453 / 1.7320508075688772));
   CHECK(std::isnan(perplexity(std::vector<double>{-1}).standard_error));

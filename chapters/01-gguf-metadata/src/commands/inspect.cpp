@@ -5,6 +5,7 @@
 #include "commands/json_text.h"
 #include "model_file/gguf_metadata.h"
 #include "rung/command_line.h"
+#include "rung/error.h"
 #include "rung/mapped_file.h"
 
 namespace rung {
@@ -18,12 +19,12 @@ class Inspect : public Command {
 
   void options(CommandLine& line) override {
     line.option("-m,--model,file", path_, "The model: a GGUF file");
-    line.required();
     line.flag("--full", full_, "Show long strings and arrays whole");
     line.flag("--json", json_, "Write one JSON object, everything in full");
   }
 
   int run() override {
+    if (path_.empty()) fail("inspect: expected the path of a model: rung inspect PATH");
     const MappedFile file(path_);
     ByteReader reader(file.bytes(), path_);
     const GgufMetadata metadata = read_gguf_metadata(reader);

@@ -19,7 +19,6 @@ class Inspect : public Command {
 
   void options(CommandLine& line) override {
     line.option("-m,--model,file", path_, "The model: a GGUF file");
-    line.required();
     line.flag("--full", full_, "Show long strings and arrays whole");
     line.flag("--tensors", tensors_, "List the tensors");
     line.option("--limit", limit_, "List at most this many tensors (0: all)");
@@ -29,6 +28,7 @@ class Inspect : public Command {
   }
 
   int run() override {
+    if (path_.empty()) fail("inspect: expected the path of a model: rung inspect PATH");
     if (limit_ < 0) fail("--limit is ", limit_, ", expected at least 0");
     const std::shared_ptr<const GgufFile> file = GgufFile::open(path_);
     if (json_) {

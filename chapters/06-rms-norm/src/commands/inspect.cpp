@@ -22,7 +22,6 @@ class Inspect : public Command {
 
   void options(CommandLine& line) override {
     line.option("-m,--model,file", path_, "The model: a GGUF file, or a folder with safetensors");
-    line.required();
     line.flag("--full", full_, "Show long strings and arrays whole");
     line.flag("--hyperparameters", hyperparameters_, "Show the model's shape as Rung understands it");
     line.flag("--tensors", tensors_, "List the tensors");
@@ -33,6 +32,7 @@ class Inspect : public Command {
   }
 
   int run() override {
+    if (path_.empty()) fail("inspect: expected the path of a model: rung inspect PATH");
     if (limit_ < 0) fail("--limit is ", limit_, ", expected at least 0");
     std::shared_ptr<const ModelFile> model;
     if (hyperparameters_) model = open_model(path_);  // an error comes before any output

@@ -50,13 +50,14 @@ class Generate : public Command {
   int run() override {
     const std::shared_ptr<const ModelFile> model = model_.open();
     const Tokenizer tokenizer = load_tokenizer(*model);
-    print_warnings(tokenizer);
     request_.prompt_ids = prompt_.ids(tokenizer);
+    const int64_t context =
+        std::min<int64_t>(model->hyperparameters().context_length,
+                          static_cast<int64_t>(request_.prompt_ids.size()) + request_.max_tokens);
+    check_prompt(request_.prompt_ids, context);
+    print_warnings(tokenizer);
     const Generation result = device_.visit([&](auto& device) {
-      const int64_t context =
-          std::min<int64_t>(model->hyperparameters().context_length,
-                            static_cast<int64_t>(request_.prompt_ids.size()) + request_.max_tokens);
-      Transformer transformer(device, model, std::max<int64_t>(context, 1), 1, weights_.type());
+      Transformer transformer(device, model, context, 1, weights_.type());
       return generate(transformer, tokenizer, request_, [&](std::string_view text) {
         if (!json_) std::cout << text << std::flush;
       });

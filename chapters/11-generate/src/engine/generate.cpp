@@ -14,16 +14,20 @@ const char* name(FinishReason reason) {
   return reason == FinishReason::stop ? "stop" : "length";
 }
 
+void check_prompt(const std::vector<int32_t>& prompt_ids, int64_t context) {
+  if (prompt_ids.empty()) fail("the prompt is empty: a model needs at least one token to go on from");
+  if (static_cast<int64_t>(prompt_ids.size()) > context) {
+    fail("the prompt has ", prompt_ids.size(), " tokens and the context has space for ", context);
+  }
+}
+
 template <class Device>
 Generation generate(Transformer<Device>& transformer, const Tokenizer& tokenizer,
                     const GenerationRequest& request, const TextSink& sink) {
   const int64_t context =
       std::min<int64_t>(transformer.hyperparameters().context_length, transformer.max_tokens());
+  check_prompt(request.prompt_ids, context);
   std::vector<int32_t> ids = request.prompt_ids;
-  if (ids.empty()) fail("the prompt is empty: a model needs at least one token to go on from");
-  if (static_cast<int64_t>(ids.size()) > context) {
-    fail("the prompt has ", ids.size(), " tokens and the context has space for ", context);
-  }
 
   Device& device = transformer.device();
   Tensor choice = empty(device, DType::i32, {1});

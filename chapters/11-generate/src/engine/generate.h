@@ -35,8 +35,10 @@ struct Generation {
 // Called with each piece of text as soon as it is certain.
 using TextSink = std::function<void(std::string_view text)>;
 
-// Throws Error if the prompt is empty or longer than the model's context or the
-// transformer's space, with both numbers.
+// Throws Error if the prompt is empty or longer than the context, with both numbers.
+void check_prompt(const std::vector<int32_t>& prompt_ids, int64_t context);
+
+// Throws Error as check_prompt() does, for the model's context and the transformer's space.
 template <class Device>
 Generation generate(Transformer<Device>& transformer, const Tokenizer& tokenizer,
                     const GenerationRequest& request, const TextSink& sink);

@@ -72,6 +72,7 @@ class BenchCommand : public Command {
     const std::vector<BenchPart*> parts = chosen();
     settings_.compare = !no_roofline_;
     settings_.model = model_.path;
+    for (BenchPart* part : parts) part->prepare(settings_);
     device_.visit([&](auto& device) { run_parts(device, parts); });
     return 0;
   }

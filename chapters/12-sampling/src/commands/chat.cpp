@@ -14,6 +14,7 @@
 #include "commands/options/tokenizer_warnings.h"
 #include "commands/options/weight_option.h"
 #include "engine/generate.h"
+#include "engine/stop_strings.h"
 #include "rung/error.h"
 
 namespace rung {
@@ -51,21 +52,24 @@ class Chat : public Command {
 
   int run() override {
     request_.sampling = sampling_.resolve();
+    check_stop_strings(request_.stop);
     const std::shared_ptr<const ModelFile> model = model_.open();
     const Tokenizer tokenizer = load_tokenizer(*model);
+    const int64_t context = this->context(model->hyperparameters());
+    // Without a question too, so that an unknown template is an error now and not after typing.
+    request_.prompt_ids = template_.ids(tokenizer, with_question({}, question_));
+    if (line_->given("question")) check_prompt(request_.prompt_ids, context);
     print_warnings(tokenizer);
-    template_.ids(tokenizer,
-                  with_question({}, question_));  // an unknown template is an error now, not after typing
     return device_.visit([&](auto& device) {
-      Transformer transformer(device, model, context(model->hyperparameters()), 1, weights_.type());
+      Transformer transformer(device, model, context, 1, weights_.type());
       const auto answer = [&](const GenerationRequest& request) {
         return generate(transformer, tokenizer, request,
                         [](std::string_view text) { std::cout << text << std::flush; });
       };
       Interrupt interrupt;
       request_.cancelled = &interrupt.flag();
-      if (line_->given("question")) return answer_once(tokenizer, answer);
-      return converse(tokenizer, transformer.max_tokens(), interrupt, answer);
+      if (line_->given("question")) return answer_once(answer);
+      return converse(tokenizer, context, interrupt, answer);
     });
   }
 
@@ -84,8 +88,7 @@ class Chat : public Command {
   }
 
   template <class Answer>
-  int answer_once(const Tokenizer& tokenizer, const Answer& answer) {
-    request_.prompt_ids = template_.ids(tokenizer, with_question({}, question_));
+  int answer_once(const Answer& answer) {
     const Generation result = answer(request_);
     std::cout << "\n";
     std::cerr << "rung: " << generation_figures(request_, result) << "\n";

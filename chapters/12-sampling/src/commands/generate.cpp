@@ -10,6 +10,7 @@
 #include "commands/options/tokenizer_warnings.h"
 #include "commands/options/weight_option.h"
 #include "engine/generate.h"
+#include "engine/stop_strings.h"
 #include "rung/error.h"
 
 namespace rung {
@@ -38,17 +39,19 @@ class Generate : public Command {
 
   int run() override {
     request_.sampling = sampling_.resolve();
+    check_stop_strings(request_.stop);
     if (request_.log_probabilities && !json_)
       fail("--logprobs needs --json: there is no other place to print them");
     const std::shared_ptr<const ModelFile> model = model_.open();
     const Tokenizer tokenizer = load_tokenizer(*model);
-    print_warnings(tokenizer);
     request_.prompt_ids = prompt_.ids(tokenizer);
+    const int64_t context =
+        std::min<int64_t>(model->hyperparameters().context_length,
+                          static_cast<int64_t>(request_.prompt_ids.size()) + request_.max_tokens);
+    check_prompt(request_.prompt_ids, context);
+    print_warnings(tokenizer);
     const Generation result = device_.visit([&](auto& device) {
-      const int64_t context =
-          std::min<int64_t>(model->hyperparameters().context_length,
-                            static_cast<int64_t>(request_.prompt_ids.size()) + request_.max_tokens);
-      Transformer transformer(device, model, std::max<int64_t>(context, 1), 1, weights_.type());
+      Transformer transformer(device, model, context, 1, weights_.type());
       const Interrupt interrupt;
       request_.cancelled = &interrupt.flag();
       return generate(transformer, tokenizer, request_, [&](std::string_view text) {

@@ -2,8 +2,9 @@
 #include "engine/perplexity.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iostream>
+
+#include <nlohmann/json.hpp>
 
 #include "commands/options/device_option.h"
 #include "commands/options/model_option.h"
@@ -43,11 +44,11 @@ class PerplexityCommand : public Command {
     if (context_ > longest)
       fail("--context ", context_, ": this model was made for at most ", longest, " tokens");
     const Tokenizer tokenizer = load_tokenizer(*model);
-    print_warnings(tokenizer);
     const std::vector<int32_t> ids = encode_file(tokenizer);
     if (ids.size() < 2) {
       fail(file_, ": has ", ids.size(), ids.size() == 1 ? " token" : " tokens", ", expected at least 2");
     }
+    print_warnings(tokenizer);
     const int64_t window = std::min(context_, static_cast<int64_t>(ids.size()));
     const std::vector<double> scores = device_.visit([&](auto& device) {
       Transformer transformer(device, model, window, window - 1, weights_.type());
@@ -67,15 +68,15 @@ class PerplexityCommand : public Command {
 
   void print(const Perplexity& result, size_t tokens, size_t scored) const {
     if (json_) {
-      std::cout.precision(17);
-      std::cout << "{\"perplexity\": " << result.value << ", \"standard_error\": ";
-      if (std::isfinite(result.standard_error)) {
-        std::cout << result.standard_error;
-      } else {
-        std::cout << "null";
-      }
-      std::cout << ", \"mean_log_probability\": " << -std::log(result.value) << ", \"tokens\": " << tokens
-                << ", \"tokens_scored\": " << scored << ", \"context\": " << context_ << "}\n";
+      const nlohmann::ordered_json object = {
+          {"perplexity", result.value},  // written as null where it is not finite
+          {"standard_error", result.standard_error},
+          {"mean_log_probability", result.mean_log_probability},
+          {"tokens", tokens},
+          {"tokens_scored", scored},
+          {"context", context_},
+      };
+      std::cout << object.dump() << "\n";
       return;
     }
     std::cout << "perplexity " << fixed(result.value, 4) << " ± " << fixed(result.standard_error, 4) << " ("

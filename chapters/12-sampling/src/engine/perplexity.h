@@ -19,7 +19,9 @@ std::vector<double> score_windows(Transformer<Device>& transformer, const std::v
                                   int64_t window, const std::function<void(size_t)>& progress);
 
 struct Perplexity {
-  double value;  // e^(mean negative log-probability): among how many equally probable tokens the model wavers
+  double mean_log_probability;
+  double value;  // e^-mean_log_probability: among how many equally probable tokens the model wavers; infinite
+                 // below a mean of -709
   double standard_error;  // of value, by the spread of the log-probabilities (first order: value * sd /
                           // sqrt(n)); NaN if n is 1
 };

@@ -8,10 +8,14 @@
 
 namespace rung {
 
-StopStrings::StopStrings(std::vector<std::string> strings) : strings_(std::move(strings)) {
-  for (const std::string& text : strings_) {
+void check_stop_strings(const std::vector<std::string>& strings) {
+  for (const std::string& text : strings) {
     if (text.empty()) fail("a stop string is empty, expected at least one character");
   }
+}
+
+StopStrings::StopStrings(std::vector<std::string> strings) : strings_(std::move(strings)) {
+  check_stop_strings(strings_);
 }
 
 std::string StopStrings::push(std::string_view text) {

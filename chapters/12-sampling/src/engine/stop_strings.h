@@ -8,11 +8,14 @@
 
 namespace rung {
 
+// Throws Error if one of them is empty.
+void check_stop_strings(const std::vector<std::string>& strings);
+
 // The text ends as soon as one of the strings is complete in it, at that string's first byte (of several that
 // are complete at the same byte, the longest one's). So it does not matter in which pieces the text arrives.
 class StopStrings {
  public:
-  // Throws Error if one of them is empty.
+  // Throws Error as check_stop_strings() does.
   explicit StopStrings(std::vector<std::string> strings = {});
 
   // The text that is certain to stand before any stop string. A tail that could still become one is held

@@ -11,6 +11,7 @@
 #include "commands/options/tokenizer_warnings.h"
 #include "commands/options/weight_option.h"
 #include "engine/generate.h"
+#include "engine/stop_strings.h"
 #include "rung/error.h"
 
 namespace rung {
@@ -40,17 +41,19 @@ class Generate : public Command {
 
   int run() override {
     request_.sampling = sampling_.resolve();
+    check_stop_strings(request_.stop);
     if (request_.log_probabilities && !json_)
       fail("--logprobs needs --json: there is no other place to print them");
     const std::shared_ptr<const ModelFile> model = model_.open();
     const Tokenizer tokenizer = load_tokenizer(*model);
-    print_warnings(tokenizer);
     request_.prompt_ids = prompt_.ids(tokenizer);
+    const auto prompt_tokens = static_cast<int64_t>(request_.prompt_ids.size());
+    const int64_t context = cache_.resolve(model->hyperparameters(), prompt_tokens + request_.max_tokens);
+    check_prompt(request_.prompt_ids, context);
+    print_warnings(tokenizer);
     const Generation result = device_.visit([&](auto& device) {
-      const auto prompt_tokens = static_cast<int64_t>(request_.prompt_ids.size());
-      Transformer transformer(device, model, std::clamp<int64_t>(prompt_tokens, 1, kPrefillTokens), 1,
-                              weights_.type());
-      KvCache cache = cache_.make(transformer, prompt_tokens + request_.max_tokens);
+      Transformer transformer(device, model, std::min(prompt_tokens, kPrefillTokens), 1, weights_.type());
+      KvCache cache = cache_.make(transformer, context);
       const Interrupt interrupt;
       request_.cancelled = &interrupt.flag();
       return generate(transformer, cache, tokenizer, request_, [&](std::string_view text) {

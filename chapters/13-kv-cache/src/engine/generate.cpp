@@ -16,6 +16,14 @@ const char* name(FinishReason reason) {
   return reason == FinishReason::stop ? "stop" : reason == FinishReason::length ? "length" : "aborted";
 }
 
+void check_prompt(const std::vector<int32_t>& prompt_ids, int64_t context) {
+  if (prompt_ids.empty()) fail("the prompt is empty: a model needs at least one token to go on from");
+  if (static_cast<int64_t>(prompt_ids.size()) > context) {
+    fail("the prompt has ", prompt_ids.size(), " tokens and the context has space for ", context,
+         ": --context sets it");
+  }
+}
+
 namespace {
 
 // Logits of the last of ids, after all of them that the cache does not hold yet have been through the model;
@@ -48,12 +56,8 @@ template <class Device>
 Generation generate(Transformer<Device>& transformer, KvCache& cache, const Tokenizer& tokenizer,
                     const GenerationRequest& request, const TextSink& sink) {
   check_sampling(request.sampling);
+  check_prompt(request.prompt_ids, cache.context());
   std::vector<int32_t> ids = request.prompt_ids;
-  if (ids.empty()) fail("the prompt is empty: a model needs at least one token to go on from");
-  if (static_cast<int64_t>(ids.size()) > cache.context()) {
-    fail("the prompt has ", ids.size(), " tokens and the context has space for ", cache.context(),
-         ": --context sets it");
-  }
 
   StreamDecoder decoder;
   StopStrings stop(request.stop);

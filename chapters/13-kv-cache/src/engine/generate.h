@@ -44,9 +44,12 @@ struct Generation {
 // Called with each piece of text as soon as it is certain.
 using TextSink = std::function<void(std::string_view text)>;
 
+// Throws Error if the prompt is empty or longer than the context, with both numbers.
+void check_prompt(const std::vector<int32_t>& prompt_ids, int64_t context);
+
 // Prefill: the prompt goes through the model in passes of up to transformer.max_tokens() tokens, all but
 // those that the cache holds already from a call before. Decode: then one token a pass. Ends with `length`
-// when the cache is full. Throws Error if the prompt is empty or longer than the cache, with both numbers.
+// when the cache is full. Throws Error as check_prompt() does.
 template <class Device>
 Generation generate(Transformer<Device>& transformer, KvCache& cache, const Tokenizer& tokenizer,
                     const GenerationRequest& request, const TextSink& sink);

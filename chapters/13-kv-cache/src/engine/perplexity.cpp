@@ -61,7 +61,7 @@ Perplexity perplexity(Span<const double> log_probabilities) {
   double squares = 0;
   for (const double value : log_probabilities) squares += (value - mean) * (value - mean);
   const double value = std::exp(-mean);
-  return {value, value * std::sqrt(squares / (n - 1) / n)};
+  return {mean, value, value * std::sqrt(squares / (n - 1) / n)};
 }
 
 }  // namespace rung

@@ -20,11 +20,10 @@ struct CacheOption {
   int64_t resolve(const Hyperparameters& h, int64_t wanted = 0) const;
   DType type(DType best) const;  // best: Transformer::kv_type()
 
-  // Makes the cache and says on stderr what memory it takes.
+  // Makes a cache for `context` tokens, as resolve() gives them, and says on stderr what memory it takes.
   template <class Device>
-  KvCache make(Transformer<Device>& transformer, int64_t wanted = 0) const {
-    const Hyperparameters& h = transformer.hyperparameters();
-    KvCache cache(transformer.device(), h, resolve(h, wanted), type(transformer.kv_type()));
+  KvCache make(Transformer<Device>& transformer, int64_t context) const {
+    KvCache cache(transformer.device(), transformer.hyperparameters(), context, type(transformer.kv_type()));
     report(cache);
     return cache;
   }
