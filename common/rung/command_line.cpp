@@ -47,6 +47,7 @@ std::string one_line(const std::string& text) {
 }
 
 int report(const std::string& text) {
+  std::cout.exceptions(std::ios::goodbit);
   std::cout.flush();
   std::cerr << "rung: " << text << "\n";
   return 1;
@@ -93,7 +94,10 @@ bool CommandLine::given(const std::string& name) const {
 }
 
 int run_commands(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a write error, reported below
+  std::signal(
+      SIGPIPE,
+      SIG_DFL);  // a closed pipe ends the program at once and quietly, also where it was ignored before
+  std::cout.exceptions(std::ios::badbit);  // a write that fails ends it too
   CLI::App app("Rung: a large language model inference engine", "rung");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
@@ -123,19 +127,24 @@ int run_commands(int argc, char** argv) {
     return report("there is no command " + rung::quoted(first) + "; rung --help lists what there is");
   }
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return report(one_line(error.what()) + " (rung --help, or rung COMMAND --help, lists what there is)");
-  }
-  try {
+    try {
+      app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+      if (error.get_exit_code() != 0) {
+        return report(one_line(error.what()) + " (rung --help, or rung COMMAND --help, lists what there is)");
+      }
+      app.exit(error);  // prints the help
+      std::cout.flush();
+      return 0;
+    }
     for (size_t i = 0; i < commands.size(); ++i) {
       if (!states[i].app->parsed()) continue;
       const int status = commands[i]->run();
       std::cout.flush();
-      if (!std::cout) return report("cannot write to standard output (closed pipe or full disk?)");
       return status;
     }
+  } catch (const std::ios_base::failure&) {
+    return report("cannot write to standard output (closed pipe or full disk?)");
   } catch (const Error& error) {
     return report(error.what());
   } catch (const std::bad_alloc&) {

@@ -2,6 +2,8 @@
 #include "rung/device.h"
 
 #include "rung/error.h"
+#include "rung/memory.h"
+#include "rung/table.h"
 
 namespace rung {
 
@@ -28,6 +30,28 @@ void* Cuda::workspace(size_t bytes) {
 Cuda::~Cuda() {
   cublasDestroy(cublas_);
   cudaStreamDestroy(stream_);
+}
+
+namespace {
+
+void require_memory(const std::string& what, uint64_t bytes, uint64_t available, const char* where) {
+  if (bytes <= available) return;
+  fail("not enough memory: ", what, ": ", human_bytes(static_cast<double>(bytes)), " needed, ",
+       human_bytes(static_cast<double>(available)), " available on ", where);
+}
+
+}  // namespace
+
+void check_memory(const Cpu&, const std::string& what, uint64_t bytes) {
+  require_memory(what, bytes, available_memory(), "this machine");
+}
+
+void check_memory(const Cuda& device, const std::string& what, uint64_t bytes) {
+  // The emulator's device memory is the host's.
+  if (kCudaEmulated) return require_memory(what, bytes, available_memory(), "this machine");
+  size_t free_bytes = 0, total_bytes = 0;
+  RUNG_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  require_memory(what, bytes, free_bytes, device.properties().name);
 }
 
 }  // namespace rung

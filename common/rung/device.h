@@ -2,6 +2,9 @@
 // and rms_norm(Cuda&, …) do the same thing.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "rung/cuda.h"
 #include "rung/thread_pool.h"
 
@@ -27,8 +30,9 @@ class Cuda {
   cudaStream_t stream() const { return stream_; }
   cublasHandle_t cublas() const { return cublas_; }
   const cudaDeviceProp& properties() const { return properties_; }
-  // Scratch memory of at least that size, aligned to 256 bytes: what the last caller wrote is lost. Grows when
-  // more is asked for than ever before; work queued before may still use it, since all of it is on one stream.
+  // Scratch memory of at least that size, aligned to 256 bytes: what the last caller wrote is lost. Grows
+  // when more is asked for than ever before; work queued before may still use it, since all of it is on one
+  // stream.
   void* workspace(size_t bytes);
   void synchronize() const { RUNG_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
 
@@ -39,5 +43,10 @@ class Cuda {
   std::shared_ptr<void> workspace_;
   size_t workspace_bytes_ = 0;
 };
+
+// Throws Error naming both numbers unless the device has `bytes` of memory available for `what`, such as "the
+// weights".
+void check_memory(const Cpu& device, const std::string& what, uint64_t bytes);
+void check_memory(const Cuda& device, const std::string& what, uint64_t bytes);
 
 }  // namespace rung

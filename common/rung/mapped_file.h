@@ -1,5 +1,5 @@
 // A whole file as read-only memory, mapped by the operating system: pages are read when they are first
-// touched.
+// touched. If the file is truncated meanwhile, the program ends with one line that names it and status 1.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,10 @@ class MappedFile {
 
  private:
   std::string path_;
+  std::string lost_;  // what to say when a page can no longer be read
   const uint8_t* data_ = nullptr;
   size_t size_ = 0;
+  struct MappedRange* range_ = nullptr;
 };
 
 }  // namespace rung

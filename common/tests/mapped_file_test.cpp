@@ -1,8 +1,12 @@
 // Mapped files: their bytes, and one clear error for each thing that cannot be mapped.
 #include "rung/mapped_file.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
@@ -74,4 +78,67 @@ TEST_CASE("files are closed and unmapped again, after failures too") {
   }
   setrlimit(RLIMIT_NOFILE, &before);
   CHECK(rung::testing::read_file("/proc/self/maps").find(path) == std::string::npos);
+}
+
+namespace {
+
+struct Ended {
+  int status;  // exit status, or 128 + signal number
+  std::string err;
+};
+
+// Runs action in a process of its own.
+template <class Action>
+Ended in_a_process(const rung::testing::TemporaryFolder& folder, const Action& action) {
+  const std::string err = folder.write("err", "");
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    dup2(open(err.c_str(), O_WRONLY), STDERR_FILENO);
+    const rlimit no_core{};
+    setrlimit(RLIMIT_CORE, &no_core);
+    action();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), rung::testing::read_file(err)};
+}
+
+volatile uint8_t sink;
+
+}  // namespace
+
+TEST_CASE("a file that is truncated while it is mapped ends the program with one line") {
+  const rung::testing::TemporaryFolder folder;
+  const std::string pages(size_t{1} << 16, 'x');
+  const std::string other = folder.write("other", pages), path = folder.write("größe\n1.gguf", pages);
+  const Ended ended = in_a_process(folder, [&] {
+    { const MappedFile before(other); }  // its place in the handler's list is used again
+    const MappedFile first(other), file(path), last(other);
+    sink = file.bytes()[40000];
+    if (truncate(path.c_str(), 100) != 0) _exit(9);
+    sink = first.bytes()[40000];
+    sink = file.bytes()[0];
+    sink = file.bytes()[40000];
+  });
+  CHECK(ended.status == 1);
+  CHECK(ended.err == "rung: " + folder.path() +
+                         "/größe\\n1.gguf: a part of it can no longer be read: was the file truncated, or "
+                         "does the disk fail?\n");
+}
+
+TEST_CASE("a SIGBUS from elsewhere does what it did before") {
+  const rung::testing::TemporaryFolder folder;
+  const std::string path = folder.write("mapped by others", std::string(8192, 'x'));
+  const Ended ended = in_a_process(folder, [&] {
+    const MappedFile file(path);
+    const int descriptor = open(path.c_str(), O_RDONLY);
+    const auto* memory =
+        static_cast<const uint8_t*>(mmap(nullptr, 8192, PROT_READ, MAP_PRIVATE, descriptor, 0));
+    if (truncate(path.c_str(), 0) != 0) _exit(9);
+    sink = memory[0];
+  });
+  CHECK(ended.status == 128 + SIGBUS);
+  CHECK(ended.err.empty());
 }

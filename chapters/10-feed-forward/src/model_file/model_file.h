@@ -31,6 +31,8 @@ class ModelFile {
   // The GGUF file behind this view; null for safetensors (whose tokenizer stands in files beside the
   // weights).
   virtual const GgufFile* gguf() const { return nullptr; }
+  // Are the tensors views of files, read from the disk when they are first touched?
+  virtual bool mapped() const { return true; }
 
   // Throws Error naming the model and the tensor if it is missing, or both shapes if `expected` differs.
   const Tensor& tensor(std::string_view canonical_name, const Shape& expected) const;

@@ -10,6 +10,7 @@
 #include "commands/options/weight_option.h"
 #include "engine/generate.h"
 #include "rung/error.h"
+#include "rung/memory.h"
 #include "rung/table.h"
 
 namespace rung {
@@ -28,6 +29,7 @@ nlohmann::ordered_json as_json(const GenerationRequest& request, const Generatio
       {"text", result.text},
       {"finish_reason", name(result.finish_reason)},
       {"timings", {{"prompt_seconds", result.prompt_seconds}, {"decode_seconds", result.decode_seconds}}},
+      {"peak_bytes", peak_memory()},
   };
 }
 
@@ -42,7 +44,8 @@ class Generate : public Command {
     line.option("-n,--max-tokens", request_.max_tokens, "Most tokens to generate");
     line.range(0, 1e9);
     line.flag("--ignore-eos", request_.ignore_eos, "Go on after the model has ended its answer");
-    line.flag("--json", json_, "Print one JSON object with ids, text, finish reason and timings");
+    line.flag("--json", json_,
+              "Print one JSON object with ids, text, finish reason, timings and peak memory");
     weights_.add(line);
     device_.add(line);
   }

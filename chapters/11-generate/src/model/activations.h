@@ -23,6 +23,15 @@ struct Activations {
   Tensor logits;    // [logit_capacity, vocabulary]
 };
 
+// In place of a device: adds up the bytes and allocates nothing.
+struct ByteCount {
+  uint64_t bytes = 0;
+};
+inline Tensor empty(ByteCount& count, DType dtype, const Shape& shape) {
+  count.bytes += row_bytes(dtype, static_cast<size_t>(shape.elements()));
+  return Tensor();
+}
+
 // Space for forward passes of up to `capacity` tokens, with logits for up to
 // `logit_capacity` of them.
 template <class Device>
@@ -48,6 +57,13 @@ Activations allocate_activations(Device& device, const Hyperparameters& h, int64
   a.last_normed = floats(logit_capacity, h.hidden);
   a.logits = floats(logit_capacity, h.vocabulary);
   return a;
+}
+
+// Bytes that allocate_activations() takes.
+inline uint64_t activation_bytes(const Hyperparameters& h, int64_t capacity, int64_t logit_capacity) {
+  ByteCount count;
+  allocate_activations(count, h, capacity, logit_capacity);
+  return count.bytes;
 }
 
 // The first `rows` rows of each tensor that has one row a token: what a pass of

@@ -26,7 +26,8 @@ Transformer<Device>::Transformer(Device& device, std::shared_ptr<const ModelFile
                                  int64_t max_logit_rows, WeightType weight_type)
     : device_(device),
       model_(std::move(model)),
-      weights_(load_weights(device, *model_, weight_type)),
+      weights_(load_weights(device, *model_, weight_type,
+                            activation_bytes(model_->hyperparameters(), max_tokens, max_logit_rows))),
       inverse_frequency_(upload(device, rope_inverse_frequencies(model_->hyperparameters().rope))),
       activations_(allocate_activations(device, model_->hyperparameters(), max_tokens, max_logit_rows)) {}
 

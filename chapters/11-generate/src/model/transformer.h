@@ -14,7 +14,7 @@ class Transformer {
  public:
   // max_tokens: the most tokens that one forward pass may hold; max_logit_rows:
   // for how many of them it gives logits. Keeps the device by reference and the
-  // model's file mapped.
+  // model's file mapped. Throws Error as load_weights() does.
   Transformer(Device& device, std::shared_ptr<const ModelFile> model, int64_t max_tokens,
               int64_t max_logit_rows = 1, WeightType weight_type = WeightType::stored);
 

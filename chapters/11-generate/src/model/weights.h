@@ -40,8 +40,13 @@ enum class WeightType : uint8_t {
 
 // Throws Error naming the model and the tensor that is missing, has the wrong
 // shape, or that the architecture does not know (another one's weights would
-// otherwise be ignored without a word).
-Weights load_weights(Cpu& device, const ModelFile& model, WeightType type = WeightType::stored);
-Weights load_weights(Cuda& device, const ModelFile& model, WeightType type = WeightType::stored);
+// otherwise be ignored without a word). Before anything is loaded throws Error
+// with both numbers if the device has no memory for the weights and
+// `further_bytes`. (On Cpu matrices stay in the mapped file; where they did not
+// fit, each pass would read them from the disk.)
+Weights load_weights(Cpu& device, const ModelFile& model, WeightType type = WeightType::stored,
+                     uint64_t further_bytes = 0);
+Weights load_weights(Cuda& device, const ModelFile& model, WeightType type = WeightType::stored,
+                     uint64_t further_bytes = 0);
 
 }  // namespace rung

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
 
 #include "commands/chat_input.h"
 #include "commands/generation_figures.h"
@@ -62,14 +63,17 @@ class Chat : public Command {
     print_warnings(tokenizer);
     return device_.visit([&](auto& device) {
       Transformer transformer(device, model, context, 1, weights_.type());
+      request_.cancelled = &Interrupt::flag();
+      std::optional<Interrupt> interrupt;  // before there is an answer to keep, Ctrl-C ends the program
       const auto answer = [&](const GenerationRequest& request) {
-        return generate(transformer, tokenizer, request,
-                        [](std::string_view text) { std::cout << text << std::flush; });
+        return generate(transformer, tokenizer, request, [&](std::string_view text) {
+          if (!interrupt) interrupt.emplace();
+          std::cout << text << std::flush;
+        });
       };
-      Interrupt interrupt;
-      request_.cancelled = &interrupt.flag();
       if (line_->given("question")) return answer_once(answer);
-      return converse(tokenizer, context, interrupt, answer);
+      interrupt.emplace();
+      return converse(tokenizer, context, *interrupt, answer);
     });
   }
 
@@ -102,7 +106,7 @@ class Chat : public Command {
     LineReader reader;
     std::vector<Message> messages;
     int interrupts_in_a_row = 0;
-    while (!interrupt.terminated()) {
+    for (;;) {
       interrupt.clear();
       const ChatInput input = read_chat_input([&](std::string& line) { return reader.read(line); },
                                               [&](bool goes_on) {
@@ -130,7 +134,6 @@ class Chat : public Command {
       }
       messages = answer_turn(tokenizer, context, with_question(messages, input.text), answer);
     }
-    return kInterruptedStatus;
   }
 
   // The conversation with the answer to its last message, or without that message if there was no answer.

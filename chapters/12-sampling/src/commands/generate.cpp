@@ -1,5 +1,6 @@
 // `generate`: a prompt in, the model's continuation out.
 #include <iostream>
+#include <optional>
 
 #include "commands/generation_figures.h"
 #include "commands/interrupt.h"
@@ -32,7 +33,8 @@ class Generate : public Command {
     line.option("--stop", request_.stop, "End before this text; may be given several times");
     line.flag("--logprobs", request_.log_probabilities,
               "With --json: the natural logarithm of the probability of each token");
-    line.flag("--json", json_, "Print one JSON object with ids, text, finish reason, seed and timings");
+    line.flag("--json", json_,
+              "Print one JSON object with ids, text, finish reason, seed, timings and peak memory");
     weights_.add(line);
     device_.add(line);
   }
@@ -52,9 +54,10 @@ class Generate : public Command {
     print_warnings(tokenizer);
     const Generation result = device_.visit([&](auto& device) {
       Transformer transformer(device, model, context, 1, weights_.type());
-      const Interrupt interrupt;
-      request_.cancelled = &interrupt.flag();
+      request_.cancelled = &Interrupt::flag();
+      std::optional<Interrupt> interrupt;  // before there is a text to keep, Ctrl-C ends the program
       return generate(transformer, tokenizer, request_, [&](std::string_view text) {
+        if (!interrupt) interrupt.emplace();
         if (!json_) std::cout << text << std::flush;
       });
     });

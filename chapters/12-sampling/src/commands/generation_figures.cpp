@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "rung/memory.h"
 #include "rung/table.h"
 
 namespace rung {
@@ -39,6 +40,7 @@ std::string generation_json(const GenerationRequest& request, const Generation& 
   };
   if (request.log_probabilities) json["log_probabilities"] = result.log_probabilities;
   json["timings"] = {{"prompt_seconds", result.prompt_seconds}, {"decode_seconds", result.decode_seconds}};
+  json["peak_bytes"] = peak_memory();
   return json.dump();
 }
 

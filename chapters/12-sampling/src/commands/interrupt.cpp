@@ -1,4 +1,4 @@
-// Signal handlers that do nothing but set atomic flags.
+// A signal handler that does nothing but set an atomic flag.
 #include "commands/interrupt.h"
 
 #include <signal.h>
@@ -7,42 +7,41 @@ namespace rung {
 
 namespace {
 
-std::atomic<bool> interrupted{false}, asked_to_end{false};
+std::atomic<bool> interrupted{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
-struct sigaction before_interrupt, before_termination;
+struct sigaction before;
 
-extern "C" void on_signal(int signal_number) {
-  if (signal_number == SIGTERM) asked_to_end = true;
+extern "C" void on_interrupt(int) {
   interrupted = true;
+}
+
+void catch_next(struct sigaction* previous) {
+  interrupted = false;
+  struct sigaction action {};
+  action.sa_handler = on_interrupt;
+  action.sa_flags =
+      SA_RESETHAND;  // for one signal; and no SA_RESTART: a read() that waits returns with EINTR
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, previous);
 }
 
 }  // namespace
 
 Interrupt::Interrupt() {
-  interrupted = asked_to_end = false;
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  sigemptyset(&action.sa_mask);  // and no SA_RESTART: a read() that waits returns with EINTR
-  sigaction(SIGINT, &action, &before_interrupt);
-  sigaction(SIGTERM, &action, &before_termination);
+  catch_next(&before);
 }
 
 Interrupt::~Interrupt() {
-  sigaction(SIGINT, &before_interrupt, nullptr);
-  sigaction(SIGTERM, &before_termination, nullptr);
+  sigaction(SIGINT, &before, nullptr);
 }
 
-const std::atomic<bool>& Interrupt::flag() const {
+const std::atomic<bool>& Interrupt::flag() {
   return interrupted;
 }
 
 void Interrupt::clear() {
-  interrupted = false;
-}
-
-bool Interrupt::terminated() const {
-  return asked_to_end;
+  catch_next(nullptr);
 }
 
 }  // namespace rung

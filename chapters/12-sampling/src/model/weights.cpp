@@ -62,9 +62,27 @@ Tensor place_weight(Cuda& device, const Tensor& stored, WeightType type) {
   return upload(device, is_quantized(stored.dtype()) ? to_f32(stored) : stored);
 }
 
+// Bytes that place_weight() takes, those of the mapped file included.
+uint64_t placed_bytes(Cpu&, const Tensor& stored, WeightType) {
+  return stored.shape().dims() == 1 ? 4 * static_cast<uint64_t>(stored.elements()) : stored.bytes();
+}
+
+uint64_t placed_bytes(Cuda&, const Tensor& stored, WeightType type) {
+  const auto elements = static_cast<uint64_t>(stored.elements());
+  if (stored.shape().dims() == 1) return 4 * elements;
+  if (type != WeightType::stored) return 2 * elements;
+  return is_quantized(stored.dtype()) ? 4 * elements : stored.bytes();
+}
+
 template <class Device>
-Weights load(Device& device, const ModelFile& model, WeightType type) {
+Weights load(Device& device, const ModelFile& model, WeightType type, uint64_t further_bytes) {
   const Hyperparameters& h = model.hyperparameters();
+  uint64_t bytes = further_bytes;
+  if (std::is_same_v<Device, Cuda> || model.mapped()) {
+    for (const std::string& name : model.tensor_names())
+      bytes += placed_bytes(device, *model.find(name), type);
+  }
+  check_memory(device, model.path() + ": weights and activations", bytes);
   std::set<std::string, std::less<>> used = {"rope_freqs.weight"};  // part of the hyperparameters
   const auto fill = [&](auto& owner, const auto& slots, const std::string& prefix) {
     for (const auto& slot : slots) {
@@ -93,11 +111,11 @@ Weights load(Device& device, const ModelFile& model, WeightType type) {
 
 }  // namespace
 
-Weights load_weights(Cpu& device, const ModelFile& model, WeightType type) {
-  return load(device, model, type);
+Weights load_weights(Cpu& device, const ModelFile& model, WeightType type, uint64_t further_bytes) {
+  return load(device, model, type, further_bytes);
 }
-Weights load_weights(Cuda& device, const ModelFile& model, WeightType type) {
-  return load(device, model, type);
+Weights load_weights(Cuda& device, const ModelFile& model, WeightType type, uint64_t further_bytes) {
+  return load(device, model, type, further_bytes);
 }
 
 }  // namespace rung

@@ -1,5 +1,6 @@
 // `generate`: a prompt in, the model's continuation out.
 #include <iostream>
+#include <optional>
 
 #include "commands/generation_figures.h"
 #include "commands/interrupt.h"
@@ -33,7 +34,8 @@ class Generate : public Command {
     line.option("--stop", request_.stop, "End before this text; may be given several times");
     line.flag("--logprobs", request_.log_probabilities,
               "With --json: the natural logarithm of the probability of each token");
-    line.flag("--json", json_, "Print one JSON object with ids, text, finish reason, seed and timings");
+    line.flag("--json", json_,
+              "Print one JSON object with ids, text, finish reason, seed, timings and peak memory");
     cache_.add(line);
     weights_.add(line);
     device_.add(line);
@@ -54,9 +56,10 @@ class Generate : public Command {
     const Generation result = device_.visit([&](auto& device) {
       Transformer transformer(device, model, std::min(prompt_tokens, kPrefillTokens), 1, weights_.type());
       KvCache cache = cache_.make(transformer, context);
-      const Interrupt interrupt;
-      request_.cancelled = &interrupt.flag();
+      request_.cancelled = &Interrupt::flag();
+      std::optional<Interrupt> interrupt;  // before there is a text to keep, Ctrl-C ends the program
       return generate(transformer, cache, tokenizer, request_, [&](std::string_view text) {
+        if (!interrupt) interrupt.emplace();
         if (!json_) std::cout << text << std::flush;
       });
     });

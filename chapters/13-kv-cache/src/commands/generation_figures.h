@@ -10,8 +10,8 @@ namespace rung {
 // "prompt 8 tokens in 0.11 s (72.7 tok/s), then 63 tokens in 5.02 s (12.5 tok/s); ended by stop, seed 1"
 std::string generation_figures(const GenerationRequest& request, const Generation& result);
 
-// One JSON object: prompt_ids, output_ids, text, finish_reason, seed, timings, and log_probabilities if the
-// request asks for them.
+// One JSON object: prompt_ids, output_ids, text, finish_reason, seed, timings, peak_bytes (the most main
+// memory that the program has taken so far), and log_probabilities if the request asks for them.
 std::string generation_json(const GenerationRequest& request, const Generation& result);
 
 }  // namespace rung

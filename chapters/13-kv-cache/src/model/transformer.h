@@ -15,7 +15,7 @@ class Transformer {
  public:
   // max_tokens: the most tokens that one forward pass may hold; max_logit_rows:
   // for how many of them it gives logits. Keeps the device by reference and the
-  // model's file mapped.
+  // model's file mapped. Throws Error as load_weights() does.
   Transformer(Device& device, std::shared_ptr<const ModelFile> model, int64_t max_tokens,
               int64_t max_logit_rows = 1, WeightType weight_type = WeightType::stored);
 
@@ -32,6 +32,10 @@ class Transformer {
   DType kv_type() const;
   // Bytes of weights that every pass reads, embedding table left out unless it is the LM head too.
   size_t weight_bytes() const;
+  // Those of them that may still lie on the disk, in a mapped file, and will take memory when they are read.
+  size_t unread_weight_bytes() const {
+    return std::is_same_v<Device, Cpu> && model_->mapped() ? weight_bytes() : 0;
+  }
 
  private:
   Device& device_;

@@ -1,10 +1,11 @@
 #include "model_file/dummy_model.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "model_file/config_json.h"
-#include "rung/thread_pool.h"
+#include "rung/device.h"
 #include "tensor/float16.h"
 
 namespace rung {
@@ -55,11 +56,17 @@ class DummyModel : public ModelFile {
       matrix(prefix + "ffn_up.weight", h.feed_forward, h.hidden);
       matrix(prefix + "ffn_down.weight", h.hidden, h.feed_forward);
     }
+    uint64_t bytes = 0;
+    for (const Planned& planned : plan_)
+      bytes += row_bytes(planned.dtype, static_cast<size_t>(planned.shape.elements()));
+    check_memory(cpu_, path + ": random weights", bytes);
+    for (const Planned& planned : plan_) fill(planned);
   }
 
   const std::string& path() const override { return path_; }
   const char* format() const override { return "dummy"; }
   const Hyperparameters& hyperparameters() const override { return hyperparameters_; }
+  bool mapped() const override { return false; }
   std::vector<std::string> tensor_names() const override {
     std::vector<std::string> names;
     for (const auto& [name, tensor] : tensors_) names.push_back(name);
@@ -74,31 +81,48 @@ class DummyModel : public ModelFile {
   }
 
  private:
-  // Uniform with a standard deviation of 1 / sqrt(columns), as a linear layer is commonly initialised.
+  struct Planned {
+    std::string name;
+    Shape shape;
+    DType dtype;
+    float value;  // of a vector's elements; a matrix is random
+  };
+
   void matrix(const std::string& name, int64_t rows, int64_t columns) {
-    Tensor tensor = Tensor::host(dtype_, {rows, columns});
+    plan_.push_back({name, {rows, columns}, dtype_, 0});
+  }
+  void vector(const std::string& name, int64_t size, float value) {
+    plan_.push_back({name, {size}, DType::f32, value});
+  }
+
+  void fill(const Planned& planned) {
+    Tensor tensor = Tensor::host(planned.dtype, planned.shape);
+    if (planned.shape.dims() == 1) {
+      std::fill_n(tensor.data<float>(), planned.shape[0], planned.value);
+    } else {
+      randomize(tensor, mixed(tensors_.size() + 1));
+    }
+    tensors_.emplace(planned.name, tensor);
+  }
+
+  // Uniform with a standard deviation of 1 / sqrt(columns), as a linear layer is commonly initialised.
+  void randomize(const Tensor& matrix, uint64_t seed) {
+    const int64_t columns = matrix.shape()[1];
     const float scale = 2 * std::sqrt(3.0f / static_cast<float>(columns));
-    const uint64_t seed = mixed(tensors_.size() + 1);
-    pool_.parallel_for(static_cast<size_t>(rows), [&](size_t row) {
+    cpu_.pool.parallel_for(static_cast<size_t>(matrix.shape()[0]), [&](size_t row) {
       const int64_t begin = static_cast<int64_t>(row) * columns;
       for (int64_t i = begin; i < begin + columns; ++i) {
         const uint64_t bits = mixed(seed + static_cast<uint64_t>(i) * 0x9e3779b97f4a7c15u);
-        store(dtype_, tensor.raw(), i, (static_cast<float>(bits >> 40) * 0x1p-24f - 0.5f) * scale);
+        store(dtype_, matrix.raw(), i, (static_cast<float>(bits >> 40) * 0x1p-24f - 0.5f) * scale);
       }
     });
-    tensors_.emplace(name, tensor);
-  }
-
-  void vector(const std::string& name, int64_t size, float value) {
-    Tensor tensor = Tensor::host(DType::f32, {size});
-    for (int64_t i = 0; i < size; ++i) tensor.data<float>()[i] = value;
-    tensors_.emplace(name, tensor);
   }
 
   std::string path_;
   DType dtype_;
   Hyperparameters hyperparameters_;
-  ThreadPool pool_;
+  Cpu cpu_;
+  std::vector<Planned> plan_;
   std::map<std::string, Tensor, std::less<>> tensors_;
 };
 

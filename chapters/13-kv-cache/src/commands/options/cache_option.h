@@ -23,7 +23,13 @@ struct CacheOption {
   // Makes a cache for `context` tokens, as resolve() gives them, and says on stderr what memory it takes.
   template <class Device>
   KvCache make(Transformer<Device>& transformer, int64_t context) const {
-    KvCache cache(transformer.device(), transformer.hyperparameters(), context, type(transformer.kv_type()));
+    const Hyperparameters& h = transformer.hyperparameters();
+    const DType dtype = type(transformer.kv_type());
+    const auto bytes = static_cast<uint64_t>(kv_cache_bytes(h, context, dtype));
+    check_memory(transformer.device(),
+                 "KV cache for " + std::to_string(context) + " tokens (--context), beside the weights",
+                 bytes + transformer.unread_weight_bytes());
+    KvCache cache(transformer.device(), h, context, dtype);
     report(cache);
     return cache;
   }
