@@ -138,6 +138,23 @@ TEST_CASE("transformer: a pass that does not fit and ids outside the vocabulary 
   CHECK_NOTHROW(last_logits(transformer, {511}));
 }
 
+TEST_CASE("transformer: memory is counted before it is taken") {
+  Cpu device(1);
+  const std::shared_ptr<const ModelFile> model = open_model(testing::fixture_path("qwen3.gguf"));
+  const Hyperparameters& h = model->hyperparameters();
+  const Activations a = allocate_activations(device, h, 5, 3);
+  uint64_t bytes = 0;
+  for (const Tensor* tensor :
+       {&a.ids, &a.positions, &a.residual, &a.normed, &a.q, &a.k, &a.v, &a.attended, &a.gate, &a.up,
+        &a.block_output, &a.logit_rows, &a.last, &a.last_normed, &a.logits}) {
+    bytes += tensor->bytes();
+  }
+  CHECK(activation_bytes(h, 5, 3) == bytes);
+  CHECK_THROWS_WITH(load_weights(device, *model, WeightType::stored, uint64_t{1} << 60),
+                    Catch::Contains("not enough memory") && Catch::Contains(model->path()) &&
+                        Catch::Contains("1048576.0 TiB needed"));
+}
+
 TEST_CASE("transformer: the default model's first logits", "[model]") {
   Cpu device(2);
   Transformer<Cpu> transformer(device, open_model(testing::default_model_path()), 64);
