@@ -139,6 +139,7 @@ TEST_CASE("generate command: messages that are none are refused in one line") {
   refused("", {"JSON"});
   refused("[{\"role\": \"user\"", {"JSON"});
   refused("[{\"role\": \"user\", \"content\": \"\xff\"}]", {"JSON"});
+  refused(std::string("[{\"role\": \"user\", \"content\": \"a\"}]\0garbage", 40), {"JSON", "NUL"});
   refused("[]", {"at least one message"});
   refused("{}", {"list"});
   refused("\"user\"", {"list"});

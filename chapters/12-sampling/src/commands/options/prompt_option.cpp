@@ -49,6 +49,8 @@ std::vector<int32_t> PromptOption::ids(const Tokenizer& tokenizer) const {
 }
 
 std::vector<Message> parse_messages(const std::string& json, const std::string& source) {
+  // The parser would take a NUL for the end of the text.
+  if (json.find('\0') != std::string::npos) fail(source, ": is no valid JSON: holds a NUL byte");
   const nlohmann::json list = nlohmann::json::parse(json, nullptr, false);
   if (list.is_discarded()) fail(source, ": is no valid JSON, expected a list of messages");
   if (!list.is_array() || list.empty()) fail(source, ": expected a list of at least one message");
