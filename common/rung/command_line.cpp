@@ -94,10 +94,10 @@ bool CommandLine::given(const std::string& name) const {
 }
 
 int run_commands(int argc, char** argv) {
-  std::signal(
-      SIGPIPE,
-      SIG_DFL);  // a closed pipe ends the program at once and quietly, also where it was ignored before
-  std::cout.exceptions(std::ios::badbit);  // a write that fails ends it too
+  // A closed pipe ends the program at once and quietly, even if it was started with the signal ignored; any
+  // other failed write ends it with an error.
+  std::signal(SIGPIPE, SIG_DFL);
+  std::cout.exceptions(std::ios::badbit);
   CLI::App app("Rung: a large language model inference engine", "rung");
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
