@@ -44,6 +44,30 @@ void check_all(const Tensor& table, const Tensor& ids, const std::vector<float>&
   CHECK(compare_bits(floats(run(embedding, table, ids)), expected) == "");
 }
 
+// One kernel by itself, on tables of these widths and of every plain type.
+void check_kernel(CudaEmbedding kernel, std::initializer_list<int64_t> widths) {
+  for (const int64_t hidden : widths) {
+    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+      Tensor table = Tensor::host(dtype, {13, hidden});
+      for (int64_t i = 0; i < table.elements(); ++i) {
+        const float value = static_cast<float>(i % 251) - 125;  // every type holds these whole numbers
+        if (dtype == DType::f32) table.data<float>()[i] = value;
+        if (dtype == DType::f16) table.data<f16_t>()[i].bits = f32_to_f16(value);
+        if (dtype == DType::bf16) table.data<bf16_t>()[i].bits = f32_to_bf16(value);
+      }
+      const std::vector<int32_t> ids = {12, 0, 7, 7, 1};
+      std::vector<float> expected;
+      for (const int32_t id : ids) {
+        for (int64_t column = 0; column < hidden; ++column) {
+          expected.push_back(static_cast<float>((id * hidden + column) % 251) - 125);
+        }
+      }
+      INFO("table [13, " << hidden << "] of " << name(dtype) << ", 5 ids");
+      CHECK(compare_bits(floats(run(kernel, table, tensor_of(ids))), expected) == "");
+    }
+  }
+}
+
 Tensor table_of_bytes(DType dtype, const std::string& bytes, int64_t hidden) {
   const int64_t rows = static_cast<int64_t>(bytes.size() / row_bytes(dtype, static_cast<size_t>(hidden)));
   Tensor table = Tensor::host(dtype, {rows, hidden});
@@ -105,6 +129,14 @@ TEST_CASE("embedding works for a single element, primes, and a tile more or less
   const Tensor ids = tensor_of(random_ints(static_cast<size_t>(tokens), 6, 13));
   const Span<const float> values = floats(table);
   check_all(table, ids, {values.begin(), values.end()});
+}
+
+TEST_CASE("the kernel with one thread an element is right for widths around a block") {
+  check_kernel(embedding_one_element, {1, 3, 4, 31, 51, 52, 251, 257});
+}
+
+TEST_CASE("the kernel with four elements a thread is right for widths around a block") {
+  check_kernel(embedding_four_elements, {4, 28, 204, 208, 1020, 1028});
 }
 
 TEST_CASE("embedding of no tokens does nothing") {

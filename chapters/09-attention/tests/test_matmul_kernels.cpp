@@ -21,11 +21,10 @@ struct Kernel {
   bool rounds_x;  // to the weight's type
 };
 
-const Kernel kKernels[] = {{"naive", matmul_naive, 1 << 20, false},
-                           {"tiled", matmul_tiled, 1 << 20, false},
-                           {"gemv", matmul_gemv, kGemvRows, false},
-                           {"cublas", matmul_cublas, 1 << 20, true}};
-const Kernel& kGemv = kKernels[2];
+const Kernel kNaive = {"naive", matmul_naive, 1 << 20, false};
+const Kernel kTiled = {"tiled", matmul_tiled, 1 << 20, false};
+const Kernel kGemv = {"gemv", matmul_gemv, kGemvRows, false};
+const Kernel kCublas = {"cublas", matmul_cublas, 1 << 20, true};
 
 Tensor rounded(const Tensor& x, DType dtype) {
   Tensor copy = Tensor::host(DType::f32, x.shape());
@@ -69,24 +68,38 @@ std::string difference(const Kernel& kernel, DType dtype, int64_t rows, int64_t 
   return "";
 }
 
-}  // namespace
-
-TEST_CASE("each matmul kernel agrees with the CPU on odd shapes") {
+void check_odd_shapes(const Kernel& kernel) {
   struct Case {
     int64_t rows, out, in;
   };
   const Case cases[] = {{1, 1, 1},   {1, 5, 33},  {2, 15, 17}, {3, 16, 16},   {7, 17, 15},
                         {8, 33, 31}, {17, 7, 64}, {16, 31, 8}, {15, 129, 47}, {33, 3, 127}};
-  for (const Kernel& kernel : kKernels) {
-    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-      for (const Case& c : cases) {
-        if (c.rows > kernel.most_rows) continue;
-        INFO(kernel.name << ", " << name(dtype) << ", " << c.rows << " rows, weight [" << c.out << ", "
-                         << c.in << "]");
-        CHECK(difference(kernel, dtype, c.rows, c.out, c.in, c.rows % 2 == 1) == "");
-      }
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+    for (const Case& c : cases) {
+      if (c.rows > kernel.most_rows) continue;
+      INFO(kernel.name << ", " << name(dtype) << ", " << c.rows << " rows, weight [" << c.out << ", " << c.in
+                       << "]");
+      CHECK(difference(kernel, dtype, c.rows, c.out, c.in, c.rows % 2 == 1) == "");
     }
   }
+}
+
+}  // namespace
+
+TEST_CASE("the naive matmul kernel agrees with the CPU on odd shapes") {
+  check_odd_shapes(kNaive);
+}
+
+TEST_CASE("the tiled matmul kernel agrees with the CPU on odd shapes") {
+  check_odd_shapes(kTiled);
+}
+
+TEST_CASE("the warp-per-row matmul kernel agrees with the CPU on odd shapes") {
+  check_odd_shapes(kGemv);
+}
+
+TEST_CASE("matmul with cuBLAS agrees with the CPU on odd shapes") {
+  check_odd_shapes(kCublas);
 }
 
 TEST_CASE("the warp-per-row kernel reads 16 bytes at a time where it may") {

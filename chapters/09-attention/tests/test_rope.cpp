@@ -5,6 +5,7 @@
 #include "model_file/model_file.h"
 #include "ops/rope.h"
 #include "ops/rope_kernels.h"
+#include "ops/rope_pair.h"
 #include "rung/error.h"
 #include "tensor/decode.h"
 #include "testing/catch.h"
@@ -85,6 +86,21 @@ Tensor first_positions(int32_t tokens) {
 }
 
 }  // namespace
+
+TEST_CASE("which two elements of a head turn together") {
+  // A head of which 8 elements turn, so 4 pairs: neighbours, or the same place in the two halves.
+  const int64_t neighbours[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}},
+                halves[][2] = {{0, 4}, {1, 5}, {2, 6}, {3, 7}};
+  for (int64_t i = 0; i < 4; ++i) {
+    const RopePair interleaved = rope_pair(RopePairing::interleaved, i, 4),
+                   half_split = rope_pair(RopePairing::half_split, i, 4);
+    INFO("pair " << i);
+    CHECK(interleaved.first == neighbours[i][0]);
+    CHECK(interleaved.second == neighbours[i][1]);
+    CHECK(half_split.first == halves[i][0]);
+    CHECK(half_split.second == halves[i][1]);
+  }
+}
 
 TEST_CASE("inverse frequencies equal transformers'") {
   const Reference reference("rope");

@@ -3,6 +3,7 @@
 #include "ops/attention.h"
 
 #include <cmath>
+#include <functional>
 
 #include "ops/attention_kernels.h"
 #include "rung/error.h"
@@ -94,8 +95,8 @@ struct Kernel {
   const char* name;
   void (*run)(Cuda&, Tensor&, const Tensor&, const Tensor&, const Tensor&);
 };
-const Kernel kKernels[] = {
-    {"attention", contract},
+using Kernels = std::vector<Kernel>;
+const Kernels kThreeKernels = {
     {"three kernels", [](Cuda& device, Tensor& y, const Tensor& q, const Tensor& k,
                          const Tensor& v) { attention_three_kernels(device, y, q, k, v); }},
     {"three kernels, two queries at a time",
@@ -103,15 +104,20 @@ const Kernel kKernels[] = {
        attention_three_kernels(device, y, q, k, v,
                                static_cast<size_t>(2 * q.shape()[1] * k.shape()[0]) * sizeof(float));
      }},
+};
+const Kernels kFusedKernels = {
     {"fused", fused},
     {"fused, few threads",
      [](Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v) {
        attention_fused(device, y, q, k, v, static_cast<int>((q.shape()[2] + 31) / 32 * 32));
      }},
+};
+const Kernels kCublasKernels = {
     {"cublas", [](Cuda& device, Tensor& y, const Tensor& q, const Tensor& k,
                   const Tensor& v) { attention_cublas(device, y, q, k, v); }},
     {"cublas, three queries at a time", [](Cuda& device, Tensor& y, const Tensor& q, const Tensor& k,
                                            const Tensor& v) { attention_cublas(device, y, q, k, v, 3); }},
+    {"attention", contract},
 };
 
 template <class Run>
@@ -144,6 +150,52 @@ Tensor widened(const Tensor& tensor) {
     copy.data<float>()[i] = tensor.dtype() == DType::f16 ? f16_to_f32(bits) : bf16_to_f32(bits);
   }
   return copy;
+}
+
+void check_sizes(const Kernels& kernels) {
+  const Sizes cases[] = {{1, 1, 1, 1, 2},   {2, 3, 3, 1, 6},    {3, 5, 6, 3, 32},   {5, 5, 7, 1, 64},
+                         {1, 31, 4, 4, 80}, {2, 33, 2, 1, 128}, {4, 17, 4, 2, 256}, {17, 129, 2, 2, 18}};
+  for (const Kernel& kernel : kernels) {
+    for (const Sizes& sizes : cases) {
+      INFO(kernel.name << ": " << text(sizes));
+      const Operands o(sizes);
+      CHECK(check_attention_values(on_cuda(o, kernel.run), o) == "");
+    }
+  }
+}
+
+void check_sixteen_bits(const Kernels& kernels) {
+  for (const Kernel& kernel : kernels) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      INFO(kernel.name << ", " << name(dtype));
+      Operands o({5, 19, 6, 2, 64}, 0.5f);
+      const Tensor k = converted(o.k, dtype), v = converted(o.v, dtype);
+      o.k = widened(k), o.v = widened(v);
+      Cuda& device = the_device<Cuda>();
+      GuardedOutput<Cuda> y(device, o.q.shape());
+      kernel.run(device, y.tensor, upload(device, o.q), upload(device, k), upload(device, v));
+      // cuBLAS works on queries and probabilities rounded to that type.
+      CHECK(check_attention_values(y.values(), o, dtype == DType::f16 ? 0x1p-11 : 0x1p-8) == "");
+    }
+  }
+}
+
+void check_scores_in_the_thousands(const std::function<Tensor(const Operands&)>& run) {
+  // k[j] = (-1)^j * (j + 1) along the query: scores from -1e4 to 1e4.
+  constexpr int64_t kContext = 40, kHeadDim = 64;
+  Operands o({1, kContext, 2, 1, kHeadDim});
+  std::fill_n(o.q.data<float>(), 2 * kHeadDim, 0.0f);
+  std::fill_n(o.k.data<float>(), kContext * kHeadDim, 0.0f);
+  o.q.data<float>()[0] = 8, o.q.data<float>()[kHeadDim] = -8;
+  for (int64_t j = 0; j < kContext; ++j) {
+    o.k.data<float>()[j * kHeadDim] = (j % 2 == 0 ? 1.0f : -1.0f) * 250 * static_cast<float>(j + 1);
+  }
+  const Tensor y = run(o);
+  // Head 0 likes key 38 best (9,750 against 9,250), head 1 key 39 (10,000): all others' weights are e^-500
+  // at most, 0 in float32.
+  CHECK(compare_bits(floats(y).subspan(0, kHeadDim), floats(o.v).subspan(38 * kHeadDim, kHeadDim)) == "");
+  CHECK(compare_bits(floats(y).subspan(kHeadDim, kHeadDim), floats(o.v).subspan(39 * kHeadDim, kHeadDim)) ==
+        "");
 }
 
 }  // namespace
@@ -188,32 +240,28 @@ TEST_CASE("attention on the CPU is right for head groups, head sizes and context
   }
 }
 
-TEST_CASE("each attention kernel is right for head groups, head sizes and contexts of all kinds") {
-  const Sizes cases[] = {{1, 1, 1, 1, 2},   {2, 3, 3, 1, 6},    {3, 5, 6, 3, 32},   {5, 5, 7, 1, 64},
-                         {1, 31, 4, 4, 80}, {2, 33, 2, 1, 128}, {4, 17, 4, 2, 256}, {17, 129, 2, 2, 18}};
-  for (const Kernel& kernel : kKernels) {
-    for (const Sizes& sizes : cases) {
-      INFO(kernel.name << ": " << text(sizes));
-      const Operands o(sizes);
-      CHECK(check_attention_values(on_cuda(o, kernel.run), o) == "");
-    }
-  }
+TEST_CASE("the three attention kernels are right for head groups, head sizes and contexts of all kinds") {
+  check_sizes(kThreeKernels);
 }
 
-TEST_CASE("each attention kernel reads keys and values of 16 bits") {
-  for (const Kernel& kernel : kKernels) {
-    for (const DType dtype : {DType::f16, DType::bf16}) {
-      INFO(kernel.name << ", " << name(dtype));
-      Operands o({5, 19, 6, 2, 64}, 0.5f);
-      const Tensor k = converted(o.k, dtype), v = converted(o.v, dtype);
-      o.k = widened(k), o.v = widened(v);
-      Cuda& device = the_device<Cuda>();
-      GuardedOutput<Cuda> y(device, o.q.shape());
-      kernel.run(device, y.tensor, upload(device, o.q), upload(device, k), upload(device, v));
-      // cuBLAS works on queries and probabilities rounded to that type.
-      CHECK(check_attention_values(y.values(), o, dtype == DType::f16 ? 0x1p-11 : 0x1p-8) == "");
-    }
-  }
+TEST_CASE("the fused attention kernel is right for head groups, head sizes and contexts of all kinds") {
+  check_sizes(kFusedKernels);
+}
+
+TEST_CASE("attention through cuBLAS is right for head groups, head sizes and contexts of all kinds") {
+  check_sizes(kCublasKernels);
+}
+
+TEST_CASE("the three attention kernels read keys and values of 16 bits") {
+  check_sixteen_bits(kThreeKernels);
+}
+
+TEST_CASE("the fused attention kernel reads keys and values of 16 bits") {
+  check_sixteen_bits(kFusedKernels);
+}
+
+TEST_CASE("attention through cuBLAS reads keys and values of 16 bits") {
+  check_sixteen_bits(kCublasKernels);
 }
 
 TEST_CASE("attention on the CPU reads keys and values of 16 bits") {
@@ -235,28 +283,26 @@ TEST_CASE("attention on the CPU reads keys and values of 16 bits") {
   CHECK_THROWS_WITH(attention(cpu, y, o.q, stored, stored), Catch::Contains("Q8_0"));
 }
 
-TEST_CASE("scores in the thousands do not overflow and single the largest out") {
-  // k[j] = (-1)^j * (j + 1) along the query: scores from -1e4 to 1e4.
-  constexpr int64_t kContext = 40, kHeadDim = 64;
-  Operands o({1, kContext, 2, 1, kHeadDim});
-  std::fill_n(o.q.data<float>(), 2 * kHeadDim, 0.0f);
-  std::fill_n(o.k.data<float>(), kContext * kHeadDim, 0.0f);
-  o.q.data<float>()[0] = 8, o.q.data<float>()[kHeadDim] = -8;
-  for (int64_t j = 0; j < kContext; ++j) {
-    o.k.data<float>()[j * kHeadDim] = (j % 2 == 0 ? 1.0f : -1.0f) * 250 * static_cast<float>(j + 1);
-  }
-  const auto check = [&](const Tensor& y) {
-    // Head 0 likes key 38 best (9,750 against 9,250), head 1 key 39 (10,000): all others' weights are e^-500
-    // at most, 0 in float32.
-    CHECK(compare_bits(floats(y).subspan(0, kHeadDim), floats(o.v).subspan(38 * kHeadDim, kHeadDim)) == "");
-    CHECK(compare_bits(floats(y).subspan(kHeadDim, kHeadDim), floats(o.v).subspan(39 * kHeadDim, kHeadDim)) ==
-          "");
-  };
+TEST_CASE("scores in the thousands do not overflow and single the largest out, on the CPU") {
   Cpu cpu(1);
-  check(on_cpu(cpu, o));
-  for (const Kernel& kernel : kKernels) {
-    INFO(kernel.name);
-    check(on_cuda(o, kernel.run));
+  check_scores_in_the_thousands([&](const Operands& o) { return on_cpu(cpu, o); });
+}
+
+TEST_CASE("scores in the thousands do not overflow and single the largest out, three kernels") {
+  for (const Kernel& kernel : kThreeKernels) {
+    check_scores_in_the_thousands([&](const Operands& o) { return on_cuda(o, kernel.run); });
+  }
+}
+
+TEST_CASE("scores in the thousands do not overflow and single the largest out, fused") {
+  for (const Kernel& kernel : kFusedKernels) {
+    check_scores_in_the_thousands([&](const Operands& o) { return on_cuda(o, kernel.run); });
+  }
+}
+
+TEST_CASE("scores in the thousands do not overflow and single the largest out, through cuBLAS") {
+  for (const Kernel& kernel : kCublasKernels) {
+    check_scores_in_the_thousands([&](const Operands& o) { return on_cuda(o, kernel.run); });
   }
 }
 
@@ -264,9 +310,11 @@ TEST_CASE("attention over outliers keeps its tolerance") {
   Cpu cpu(2);
   const Operands o({9, 100, 4, 2, 64}, 2.5f, 99);  // one in 64 elements is 20 times as large
   CHECK(check_attention_values(on_cpu(cpu, o), o) == "");
-  for (const Kernel& kernel : kKernels) {
-    INFO(kernel.name);
-    CHECK(check_attention_values(on_cuda(o, kernel.run), o) == "");
+  for (const Kernels& kernels : {kThreeKernels, kFusedKernels, kCublasKernels}) {
+    for (const Kernel& kernel : kernels) {
+      INFO(kernel.name);
+      CHECK(check_attention_values(on_cuda(o, kernel.run), o) == "");
+    }
   }
 }
 

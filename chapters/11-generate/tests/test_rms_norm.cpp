@@ -34,14 +34,37 @@ int64_t shuffle_chain(int64_t columns) {
   return columns / 32 + 11;
 }
 
-const Kernel kKernels[] = {{"one thread", rms_norm_one_thread, one_chain},
-                           {"shared tree", rms_norm_shared_tree, tree_chain},
-                           {"warp shuffles", rms_norm_warp_shuffles, shuffle_chain}};
+const Kernel kOneThread = {"one thread", rms_norm_one_thread, one_chain};
+const Kernel kSharedTree = {"shared tree", rms_norm_shared_tree, tree_chain};
+const Kernel kWarpShuffles = {"warp shuffles", rms_norm_warp_shuffles, shuffle_chain};
 
 Tensor on_cpu(const Tensor& x, const Tensor& weight, float epsilon) {
   GuardedOutput<Cpu> y(the_device<Cpu>(), x.shape());
   rms_norm(the_device<Cpu>(), y.tensor, x, weight, epsilon);
   return y.values();
+}
+
+void check_two_rows_by_hand(const Kernel& kernel) {
+  Cuda& device = the_device<Cuda>();
+  GuardedOutput<Cuda> y(device, {2, 4});
+  kernel.run(device, y.tensor, upload(device, tensor_of({1, 2, -3, 7, 0, 0, 0, 8}, {2, 4})),
+             upload(device, tensor_of({1.0f, 2.0f, 4.0f, -8.0f}, {4})), 0.25f);
+  // The second row: mean 16, plus 0.25, root 4.0311289.
+  CHECK(compare(floats(y.values()), std::vector<float>{0.25f, 1, -3, -14, 0, 0, 0, -64 / 4.0311289f}, 0,
+                4 * kUnit) == "");
+}
+
+void check_against_cpu(const Kernel& kernel) {
+  Cuda& device = the_device<Cuda>();
+  const int64_t columns = GENERATE(1, 2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 576, 1021, 2049);
+  const int64_t rows = GENERATE(1, 3, 65);
+  const Tensor x = random_tensor({rows, columns}, 11), weight = random_tensor({columns}, 12);
+  GuardedOutput<Cuda> y(device, {rows, columns});
+  kernel.run(device, y.tensor, upload(device, x), upload(device, weight), 1e-5f);
+  // Half the relative error of each sum survives the root; scaling adds a few roundings.
+  const float tolerance = static_cast<float>((kernel.chain(columns) + columns / 16 + 4) / 2 + 6) * kUnit;
+  INFO(kernel.name << ", " << rows << " x " << columns);
+  CHECK(compare(floats(y.values()), floats(on_cpu(x, weight, 1e-5f)), 0, tolerance) == "");
 }
 
 }  // namespace
@@ -55,17 +78,16 @@ TEMPLATE_TEST_CASE("rms_norm of four numbers is what a pencil gives", "", Cpu, C
   CHECK(compare_bits(floats(y.values()), std::vector<float>{0.25f, 1.0f, -3.0f, -14.0f}) == "");
 }
 
-TEST_CASE("each rms_norm kernel agrees with a row worked out by hand") {
-  Cuda& device = the_device<Cuda>();
-  for (const Kernel& kernel : kKernels) {
-    GuardedOutput<Cuda> y(device, {2, 4});
-    kernel.run(device, y.tensor, upload(device, tensor_of({1, 2, -3, 7, 0, 0, 0, 8}, {2, 4})),
-               upload(device, tensor_of({1.0f, 2.0f, 4.0f, -8.0f}, {4})), 0.25f);
-    INFO(kernel.name);
-    // The second row: mean 16, plus 0.25, root 4.0311289.
-    CHECK(compare(floats(y.values()), std::vector<float>{0.25f, 1, -3, -14, 0, 0, 0, -64 / 4.0311289f}, 0,
-                  4 * kUnit) == "");
-  }
+TEST_CASE("rms_norm with one thread a row agrees with rows worked out by hand") {
+  check_two_rows_by_hand(kOneThread);
+}
+
+TEST_CASE("rms_norm's shared tree agrees with rows worked out by hand") {
+  check_two_rows_by_hand(kSharedTree);
+}
+
+TEST_CASE("rms_norm's warp shuffles agree with rows worked out by hand") {
+  check_two_rows_by_hand(kWarpShuffles);
 }
 
 TEMPLATE_TEST_CASE("rms_norm equals transformers' on a fixture's first layer", "", Cpu, Cuda) {
@@ -113,20 +135,16 @@ TEST_CASE("per-head norms of qwen3 equal transformers'") {
                 4e-6f) == "");
 }
 
-TEST_CASE("each rms_norm kernel agrees with the CPU on all kinds of sizes") {
-  Cuda& device = the_device<Cuda>();
-  const int64_t columns = GENERATE(1, 2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 576, 1021, 2049);
-  const int64_t rows = GENERATE(1, 3, 65);
-  const Tensor x = random_tensor({rows, columns}, 11), weight = random_tensor({columns}, 12);
-  const Tensor expected = on_cpu(x, weight, 1e-5f);
-  for (const Kernel& kernel : kKernels) {
-    GuardedOutput<Cuda> y(device, {rows, columns});
-    kernel.run(device, y.tensor, upload(device, x), upload(device, weight), 1e-5f);
-    // Half the relative error of each sum survives the root; scaling adds a few roundings.
-    const float tolerance = static_cast<float>((kernel.chain(columns) + columns / 16 + 4) / 2 + 6) * kUnit;
-    INFO(kernel.name << ", " << rows << " x " << columns);
-    CHECK(compare(floats(y.values()), floats(expected), 0, tolerance) == "");
-  }
+TEST_CASE("rms_norm with one thread a row agrees with the CPU on all kinds of sizes") {
+  check_against_cpu(kOneThread);
+}
+
+TEST_CASE("rms_norm's shared tree agrees with the CPU on all kinds of sizes") {
+  check_against_cpu(kSharedTree);
+}
+
+TEST_CASE("rms_norm's warp shuffles agree with the CPU on all kinds of sizes") {
+  check_against_cpu(kWarpShuffles);
 }
 
 TEMPLATE_TEST_CASE("add_rms_norm is the addition followed by the norm", "", Cpu, Cuda) {

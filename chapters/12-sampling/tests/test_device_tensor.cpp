@@ -19,6 +19,20 @@ TEMPLATE_TEST_CASE("a tensor comes back from the device as it went", "", Cpu, Cu
   CHECK(compare_bits(floats(download(device, there)), floats(host)) == "");
 }
 
+TEST_CASE("a tensor's memory on the device has room for every byte") {
+  Cuda& device = the_device<Cuda>();
+  const DType dtype = GENERATE(DType::f32, DType::bf16, DType::q4_1);
+  Tensor there = empty(device, dtype, {3, 64});
+  CHECK(there.place() == Place::device);
+  CHECK(there.dtype() == dtype);
+  CHECK(there.shape() == Shape{3, 64});
+  const std::vector<unsigned char> sent(there.bytes(), 0x5a);
+  std::vector<unsigned char> back(there.bytes());
+  RUNG_CUDA_CHECK(cudaMemcpy(there.raw(), sent.data(), sent.size(), cudaMemcpyHostToDevice));
+  RUNG_CUDA_CHECK(cudaMemcpy(back.data(), there.raw(), back.size(), cudaMemcpyDeviceToHost));
+  CHECK(back == sent);
+}
+
 TEMPLATE_TEST_CASE("copies keep every type's bytes", "", Cpu, Cuda) {
   TestType& device = the_device<TestType>();
   const DType dtype = GENERATE(DType::f16, DType::bf16, DType::i32, DType::q4_1, DType::q6_k);

@@ -4,6 +4,7 @@
 #include "ops/elements.cuh"
 #include "ops/matmul_shape.h"
 #include "rung/error.h"
+#include "rung/not_done.h"
 
 namespace rung {
 
@@ -21,6 +22,7 @@ __global__ void naive_kernel(float* y, const float* x, const Weight* weight, con
   float sum = 0;
   for (int64_t i = 0; i < in; ++i) sum += x[r * in + i] * to_float(weight[o * in + i]);
   y[r * out + o] = bias == nullptr ? sum : sum + bias[o];
+  // STUB: RUNG_NOT_DONE("07.1");
   // END SOLUTION
 }
 
@@ -50,6 +52,7 @@ __global__ void tiled_kernel(float* y, const float* x, const Weight* weight, con
     __syncthreads();  // everybody is done with them
   }
   if (r < rows && o < out) y[r * out + o] = bias == nullptr ? sum : sum + bias[o];
+  // STUB: RUNG_NOT_DONE("07.2");
   // END SOLUTION
 }
 
@@ -94,6 +97,7 @@ __global__ void gemv_kernel(float* y, const float* x, const Weight* weight, cons
     }
     if (lane == 0) y[r * out + o] = bias == nullptr ? sums[r] : sums[r] + bias[o];
   }
+  // STUB: RUNG_NOT_DONE("07.4");
   // END SOLUTION
 }
 

@@ -7,6 +7,7 @@
 #include "ops/elements.cuh"
 #include "ops/softmax_rows.cuh"
 #include "rung/error.h"
+#include "rung/not_done.h"
 
 namespace rung {
 
@@ -29,6 +30,7 @@ __global__ void scores_kernel(float* scores, const float* q, const Element* k, A
   for (int64_t d = 0; d < shape.head_dim; ++d) sum += query[d] * to_float(row[d]);
   const bool visible = key < first_keys + token;
   scores[(token * shape.heads + head) * shape.context + key] = visible ? sum * scale : -INFINITY;
+  // STUB: RUNG_NOT_DONE("09.1");
   // END SOLUTION
 }
 
@@ -39,6 +41,7 @@ __global__ void softmax_kernel(float* scores, int64_t columns) {
   float* row = scores + static_cast<int64_t>(blockIdx.x) * columns;
   const float sum = softmax_numerators_of_block(row, columns, partial);
   for (int64_t j = threadIdx.x; j < columns; j += blockDim.x) row[j] /= sum;
+  // STUB: RUNG_NOT_DONE("09.2");
   // END SOLUTION
 }
 
@@ -55,6 +58,7 @@ __global__ void weighted_sum_kernel(float* y, const float* weights, const Elemen
   for (int64_t key = 0; key < first_keys + token; ++key)
     sum += row[key] * to_float(values[key * shape.kv_stride()]);
   y[token * shape.query_stride() + head * shape.head_dim + d] = sum;
+  // STUB: RUNG_NOT_DONE("09.3");
   // END SOLUTION
 }
 
@@ -104,6 +108,7 @@ __global__ void fused_kernel(float* y, const float* q, const Element* k, const E
     for (int64_t p = 0; p < parts; ++p) sum += sums[p * shape.head_dim + d];
     y[row + d] = sum / total;
   }
+  // STUB: RUNG_NOT_DONE("09.4");
   // END SOLUTION
 }
 

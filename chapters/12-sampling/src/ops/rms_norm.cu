@@ -4,6 +4,7 @@
 #include "ops/rms_norm.h"
 #include "ops/rms_norm_checks.h"
 #include "ops/rms_norm_kernels.h"
+#include "rung/not_done.h"
 
 namespace rung {
 
@@ -50,6 +51,7 @@ __global__ void shared_tree_kernel(float* y, const float* x, const float* weight
     if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
     __syncthreads();
   }
+  // STUB: RUNG_NOT_DONE("06.1");
   // END SOLUTION
   const float scale = scale_of(sums[0], columns, epsilon);
   for (int64_t c = threadIdx.x; c < columns; c += kTreeThreads) y[c] = x[c] * scale * weight[c];
@@ -68,7 +70,7 @@ __device__ float block_sum(float value, float* partial) {
   value = lane < warps ? partial[lane] : 0;
   for (int offset = kWarp / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kAllLanes, value, offset);
   return value;
-  // STUB: return partial == nullptr ? value : 0;
+  // STUB: RUNG_NOT_DONE("06.2");
   // END SOLUTION
 }
 
@@ -103,6 +105,7 @@ __global__ void add_kernel(float* y, float* residual, const float* x, const floa
   const float scale = scale_of(block_sum(sum, partial), columns, epsilon);
   for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) y[c] = residual[c] * scale * weight[c];
   // STUB: (void)partial;
+  // STUB: RUNG_NOT_DONE("06.3");
   // END SOLUTION
 }
 
