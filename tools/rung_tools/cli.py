@@ -36,7 +36,35 @@ def _parser():
     state = propagate.add_mutually_exclusive_group()
     state.add_argument("--continue", dest="resume", action="store_true", help="go on after a conflict is resolved")
     state.add_argument("--abort", action="store_true", help="forget a propagation that waits; files stay as they are")
+    start = commands.add_parser("start", help="a working copy of a chapter, with holes where its exercises are")
+    start.add_argument("chapter", metavar="NN")
+    start.add_argument("folder", metavar="DIR", help="a new folder, or a working copy to add the chapter to")
+    start.add_argument("--on", metavar="DIR", help="go on from this solution of the chapter before instead of the book's")
+    reset = commands.add_parser("reset", help="put a task's stub back, or a whole chapter's; what stood there is kept")
+    reset.add_argument("what", metavar="NN[.k]")
+    reset.add_argument("folder", metavar="DIR", nargs="?", default=".", help="the working copy (default: this folder)")
+    for name, help in (("hint", "a task's hint, its file and the section to read"), ("solution", "the difference between a task's stub and its solution")):
+        commands.add_parser(name, help=help).add_argument("task", metavar="NN.k")
+    export = commands.add_parser("export", help="a zip file to hand out: a working copy without solutions or later chapters")
+    export.add_argument("chapter", metavar="NN")
+    export.add_argument("--zip", required=True, metavar="FILE")
     return parser
+
+
+def _working_copy(root, chapters, arguments):
+    from . import working_copy
+
+    if arguments.command == "start":
+        working_copy.start(root, chapters, arguments.chapter, arguments.folder, arguments.on)
+    elif arguments.command == "reset":
+        working_copy.reset(root, chapters, arguments.what, arguments.folder)
+    elif arguments.command == "hint":
+        working_copy.hint(chapters, arguments.task)
+    elif arguments.command == "solution":
+        working_copy.solution(root, chapters, arguments.task)
+    else:
+        working_copy.export(root, chapters, arguments.chapter, arguments.zip)
+    return 0
 
 
 def _list(chapters):
@@ -124,6 +152,8 @@ def main(arguments, default_root):
             return _list(chapters)
         if parsed.command == "diff":
             return _diff(chapters, parsed)
+        if parsed.command in ("start", "reset", "hint", "solution", "export"):
+            return _working_copy(root, chapters, parsed)
         return {"check": _check, "propagate": _propagate}[parsed.command](root, chapters, parsed)
     except ToolError as error:
         print(f"tools/stage: {error}", file=sys.stderr)

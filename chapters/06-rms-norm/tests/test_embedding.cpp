@@ -5,6 +5,7 @@
 #include "ops/embedding.h"
 #include "ops/embedding_kernels.h"
 #include "rung/error.h"
+#include "tensor/float16.h"
 #include "testing/catch.h"
 #include "testing/fixture.h"
 #include "tests/devices.h"
