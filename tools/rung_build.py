@@ -11,8 +11,10 @@ import contextlib
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 ROOT = Path(os.path.abspath(__file__)).parent.parent
@@ -45,9 +47,11 @@ def gpu_answers():
 class Build:
     """One folder of builds: kind is test (optimised, CUDA emulated), gpu (nvcc), or a sanitizer: address, thread."""
 
-    def __init__(self, kind, definitions=()):
+    def __init__(self, kind, definitions=(), folder=None, limit=None):
+        """folder: another place to build in than build/KIND; limit: seconds that one step may take."""
         self.kind = kind
-        self.folder = build_folder() / kind
+        self.folder = folder or build_folder() / kind
+        self.limit = limit
         self.definitions = ["-DRUNG_CUDA=" + ("toolkit" if kind == "gpu" else "emulated"), f"-DRUNG_FIXTURES={ROOT}/tests/fixtures"]
         if kind in ("address", "thread"):
             self.definitions += [f"-DRUNG_SANITIZE={kind}", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
@@ -95,16 +99,31 @@ class Build:
         log = folder / "build.log"
         try:
             process = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, text=True, errors="replace")
+                                       stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=self.limit is not None)
         except FileNotFoundError:
             raise BuildError(f"{command[0]} is not installed") from None
+        late = threading.Event()
+
+        def stop():
+            late.set()
+            os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(self.limit, stop) if self.limit is not None else None
+        if timer:
+            timer.start()
         lines = []
-        with log.open("w") as out, process:
-            for line in process.stdout:
-                out.write(line)
-                lines.append(line)
-                if progress:
-                    progress(line.rstrip())
+        try:
+            with log.open("w") as out, process:
+                for line in process.stdout:
+                    out.write(line)
+                    lines.append(line)
+                    if progress:
+                        progress(line.rstrip())
+        finally:
+            if timer:
+                timer.cancel()
+        if late.is_set():
+            raise BuildError(f"{what}: it took more than {self.limit:.0f} s", "".join(lines), log)
         if process.returncode != 0:
             raise BuildError(what, "".join(lines), log)
 
