@@ -25,7 +25,9 @@ inline std::string complaint(const std::string& text, std::initializer_list<std:
   if (text.find('\n') != std::string::npos) return "more than one line: " + text;
   if (text.size() > 600) return "very long: " + text;
   for (std::string_view word : words) {
-    if (text.find(word) == std::string::npos) return "no \"" + std::string(word) + "\" in: " + text;
+    if (text.find(word) == std::string::npos) {
+      return "expected an error that says \"" + std::string(word) + "\", got: " + text;
+    }
   }
   return "";
 }

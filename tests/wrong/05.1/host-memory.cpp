@@ -1,0 +1,3 @@
+// Wrong: the tensor is made on the host.
+// Expect: ?
+  return Tensor::host(dtype, shape);

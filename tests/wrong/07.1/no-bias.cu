@@ -1,0 +1,7 @@
+// Wrong: the bias is forgotten.
+// Expect: ?
+  const int64_t o = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, r = blockIdx.y;
+  if (o >= out) return;
+  float sum = 0;
+  for (int64_t i = 0; i < in; ++i) sum += x[r * in + i] * to_float(weight[o * in + i]);
+  y[r * out + o] = bias == nullptr ? sum : sum;

@@ -1,0 +1,4 @@
+// Wrong: half-split heads turn their neighbours.
+// Expect: ?
+  if (pairing == RopePairing::interleaved) return {2 * i, 2 * i + 1};
+  return {2 * i, 2 * i + 1};
