@@ -206,7 +206,8 @@ def main():
     if options.only_parse:
         return 0
     suite = Suite(options)
-    everything = not options.chapters
+    working_copy = (ROOT / "working-copy.json").exists()  # one chapter to work on (tools/stage start): nothing else is there to test
+    everything = not options.chapters and not working_copy
     whole = everything and not options.gpu and not options.sanitize and not options.build_only
     if whole:
         suite.part(suite.install_python)

@@ -186,7 +186,7 @@ class TestProgram:
         verdict = case.find("OverallResult") if case is not None else None
         if verdict is None or ran.status < 0:
             how = _signal(ran.status) if ran.status < 0 else f"ended with status {ran.status} before its report was complete"
-            last = [line for line in ran.output.strip().splitlines() if line.strip()][-1:]
+            last = [line[:200] for line in ran.output.strip().splitlines() if line.strip()][-1:]
             return is_("crash", "; ".join([f"the program {how}"] + failures[:1] + last))
         if verdict.get("success") != "true":
             return is_("fail", failures[0] if failures else "failed")
@@ -196,7 +196,10 @@ class TestProgram:
 
 
 def _signal(status):
-    try:
-        return f"was ended by {signal.Signals(-status).name}"
-    except ValueError:
-        return f"was ended by signal {-status}"
+    if status == -signal.SIGXFSZ:
+        return f"wrote more than {FILE_SIZE >> 20} MB"
+    if status == -signal.SIGXCPU:
+        return "used all the time that it may"
+    if status in (-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT):
+        return f"was ended by {signal.Signals(-status).name} (tools/grade --sanitize address may say where)"
+    return f"was ended by signal {-status}"

@@ -1,5 +1,5 @@
 // Wrong: a string that ends with the file is refused: >= instead of >.
-// Expect: ?
+// Expect: but only 1 bytes of the file are left
   const uint64_t start = offset_;
   const uint64_t length = read<uint64_t>(field);
   if (length >= remaining()) {

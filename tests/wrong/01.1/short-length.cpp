@@ -1,5 +1,5 @@
 // Wrong: the length is read as 32 bits, so that four bytes of it stay in front of the text.
-// Expect: ?
+// Expect: == "general.name"
   const uint64_t start = offset_;
   const uint64_t length = read<uint32_t>(field);
   if (length > remaining()) {

@@ -1,5 +1,5 @@
 // Wrong: a value that does not fit is cut off instead of refused.
-// Expect: ?
+// Expect: expected an error that says "i8"
   return std::visit(
       [&](auto number) {
         using Source = decltype(number);

@@ -1,5 +1,5 @@
 // Wrong: int64 -1 and uint64 2^64-1 are one pattern, and pass for each other.
-// Expect: ?
+// Expect: expected an error that says "i8"
   return std::visit(
       [&](auto number) {
         using Source = decltype(number);

@@ -1,5 +1,5 @@
 // Wrong: offsets are taken from the start of the file instead of the data section.
-// Expect: ?
+// Expect: the first 164 of 259 bytes
   if (__builtin_add_overflow(uint64_t{0}, tensor.offset, &tensor.position) ||
       __builtin_add_overflow(tensor.position, tensor.bytes, &end) || end > file_bytes) {
     fail(reader.source(), ": tensor ", quoted(tensor.name), " has ", tensor.bytes, " bytes at offset ",

@@ -1,5 +1,5 @@
 // Wrong: the sums wrap around, and a tensor far outside seems to lie inside.
-// Expect: ?
+// Expect: expected an error that says
   tensor.position = directory.data_offset + tensor.offset;
   end = tensor.position + tensor.bytes;
   if (end > file_bytes) {

@@ -1,5 +1,5 @@
 // Wrong: the tensors are taken in the order of the header, not of their data.
-// Expect: ?
+// Expect: leave a hole behind 0
   std::vector<uint32_t> by_data(entries_.size());
   std::iota(by_data.begin(), by_data.end(), 0u);
   const uint64_t data_bytes = file_->bytes().size() - data_offset_;

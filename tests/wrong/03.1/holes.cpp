@@ -1,5 +1,5 @@
 // Wrong: a hole between two tensors goes unnoticed.
-// Expect: ?
+// Expect: expected an error that says
   std::vector<uint32_t> by_data(entries_.size());
   std::iota(by_data.begin(), by_data.end(), 0u);
   std::sort(by_data.begin(), by_data.end(), [this](uint32_t a, uint32_t b) {

@@ -1,5 +1,5 @@
 // Wrong: layer 01 passes for layer 1, so two names have one translation.
-// Expect: ?
+// Expect: blk.00.ffn_up.weight
 // Splits "blk.12.attn_q.weight" behind its prefix into "12" and "attn_q.weight". False unless the number is
 // one or more digits without leading zeros and a point follows.
 bool split_layer(std::string_view name, std::string_view prefix, std::string_view& number,

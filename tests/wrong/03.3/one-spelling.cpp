@@ -1,5 +1,5 @@
 // Wrong: the kind is looked for as "rope_type" alone, so older files seem to have no scaling.
-// Expect: ?
+// Expect: oldest spelling
 // transformers 5 writes everything into "rope_parameters". Before, "rope_theta" stood alone and
 // "rope_scaling" was an object (or null) whose kind was called "type", later "rope_type".
 RopeParameters read_rope(const Config& config, int head_dim, int context_length) {

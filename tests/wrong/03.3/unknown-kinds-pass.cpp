@@ -1,5 +1,5 @@
 // Wrong: a kind that the engine cannot compute is read as no scaling.
-// Expect: ?
+// Expect: expected an error that says "rope_scaling.rope_type"
 // transformers 5 writes everything into "rope_parameters". Before, "rope_theta" stood alone and
 // "rope_scaling" was an object (or null) whose kind was called "type", later "rope_type".
 RopeParameters read_rope(const Config& config, int head_dim, int context_length) {

@@ -1,5 +1,5 @@
 // Wrong: after a merge only the pair to the right is looked at, not the one to the left.
-// Expect: ?
+// Expect: encode(bpe, "banana")
   const auto consider = [&](uint32_t place) {
     Symbol& symbol = symbols[place];
     symbol.rank = symbol.next == kNone ? kNone : rank_of(symbol.id, symbols[symbol.next].id);

@@ -1,5 +1,5 @@
 // Wrong: the pair of the symbol that went away still counts.
-// Expect: ?
+// Expect: steps < 3 * letters
   const auto consider = [&](uint32_t place) {
     Symbol& symbol = symbols[place];
     symbol.rank = symbol.next == kNone ? kNone : rank_of(symbol.id, symbols[symbol.next].id);

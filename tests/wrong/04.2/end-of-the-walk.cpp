@@ -1,5 +1,5 @@
 // Wrong: the walk may end later than the longest token; only its last node is looked at.
-// Expect: ?
+// Expect: "a<tool_call><y"
   int32_t longest = -1;
   uint32_t node = 0;
   for (const char byte : text) {

@@ -1,5 +1,5 @@
 // Wrong: the first token that ends on the way is taken, not the longest.
-// Expect: ?
+// Expect: shown(matcher, "<tool_call>") == "[2]"
   int32_t longest = -1;
   uint32_t node = 0;
   for (const char byte : text) {

@@ -1,5 +1,5 @@
 // Wrong: the start of a character is given up at once, so a character in two pieces is lost.
-// Expect: ?
+// Expect: decoder.push("a\xf0\x9f") == "a"
   tail_ += bytes;
   std::string_view rest = tail_;
   std::string text;

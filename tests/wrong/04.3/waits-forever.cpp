@@ -1,5 +1,5 @@
 // Wrong: bytes that can become no character are held back like those that can.
-// Expect: ?
+// Expect: decoder.push("\xff") == kBad
   tail_ += bytes;
   std::string_view rest = tail_;
   std::string text;

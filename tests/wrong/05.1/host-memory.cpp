@@ -1,3 +1,3 @@
 // Wrong: the tensor is made on the host.
-// Expect: ?
+// Expect: there.place() == Place::device
   return Tensor::host(dtype, shape);

@@ -1,5 +1,5 @@
 // Wrong: the column counts fours, not elements.
-// Expect: ?
+// Expect: first difference at index 4
   const int64_t four = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int64_t fours_per_row = hidden / 4;
   if (four >= tokens * fours_per_row) return;

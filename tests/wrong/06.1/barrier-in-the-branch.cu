@@ -1,5 +1,5 @@
 // Wrong: the barrier stands inside the if: threads with nothing left to add never reach it.
-// Expect: ?
+// Expect: barrier divergence
   float sum = 0;
   for (int64_t c = threadIdx.x; c < columns; c += kTreeThreads) sum += x[c] * x[c];
   sums[threadIdx.x] = sum;

@@ -1,5 +1,5 @@
 // Wrong: columns behind the last multiple of 256 are forgotten.
-// Expect: ?
+// Expect: first difference at index 0
   float sum = 0;
   for (int64_t c = threadIdx.x; c < columns / kTreeThreads * kTreeThreads; c += kTreeThreads) sum += x[c] * x[c];
   sums[threadIdx.x] = sum;

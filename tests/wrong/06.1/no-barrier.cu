@@ -1,5 +1,5 @@
 // Wrong: no barrier between the levels of the tree.
-// Expect: ?
+// Expect: first difference at index 0
   float sum = 0;
   for (int64_t c = threadIdx.x; c < columns; c += kTreeThreads) sum += x[c] * x[c];
   sums[threadIdx.x] = sum;

@@ -1,5 +1,5 @@
 // Wrong: four steps of shuffles instead of five: half of the lanes are left out.
-// Expect: ?
+// Expect: first difference at index 0
   // In each step a lane adds what the lane `offset` away holds; after five steps every lane has the warp's
   // sum.
   for (int offset = kWarp / 4; offset > 0; offset /= 2) value += __shfl_xor_sync(kAllLanes, value, offset);

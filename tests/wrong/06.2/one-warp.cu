@@ -1,5 +1,5 @@
 // Wrong: the warps' sums are never added up.
-// Expect: ?
+// Expect: warp shuffles, 1 x 129; first difference at index 0
   // In each step a lane adds what the lane `offset` away holds; after five steps every lane has the warp's
   // sum.
   for (int offset = kWarp / 2; offset > 0; offset /= 2) value += __shfl_xor_sync(kAllLanes, value, offset);

@@ -1,5 +1,5 @@
 // Wrong: the norm is taken of x alone.
-// Expect: ?
+// Expect: first difference at index 0
   float sum = 0;
   for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
     const float value = residual[c] + x[c];

@@ -1,5 +1,5 @@
 // Wrong: the sum is normed, but the residual stream keeps its old values.
-// Expect: ?
+// Expect: first difference at index 0
   float sum = 0;
   for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
     const float value = residual[c] + x[c];

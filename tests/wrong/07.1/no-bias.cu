@@ -1,5 +1,5 @@
 // Wrong: the bias is forgotten.
-// Expect: ?
+// Expect: naive, F32, 1 rows, weight [1, 1]; first difference at index 0
   const int64_t o = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, r = blockIdx.y;
   if (o >= out) return;
   float sum = 0;

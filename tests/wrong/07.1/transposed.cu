@@ -1,5 +1,5 @@
 // Wrong: the weight is read as [in, out].
-// Expect: ?
+// Expect: weight [5, 33]; first difference at index 0
   const int64_t o = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, r = blockIdx.y;
   if (o >= out) return;
   float sum = 0;

@@ -1,5 +1,5 @@
-// Wrong: beyond the edge of `in` the tiles keep what the memory holds there.
-// Expect: ?
+// Wrong: beyond the edge of `in` the tiles hold the beginning of the next row instead of zeros.
+// Expect: first difference at index
   __shared__ float x_tile[kTile][kTile];  // [row][i]
   __shared__ float weight_tile[kTile]
                               [kTile + 1];  // [output][i]; the extra column spreads a column over all banks
@@ -11,7 +11,7 @@
     const int64_t i = first + threadIdx.x;
     x_tile[threadIdx.y][threadIdx.x] = r < rows ? x[r * in + i] : 0;
     weight_tile[threadIdx.y][threadIdx.x] =
-        loaded_out < out && i < in ? to_float(weight[loaded_out * in + i]) : 0;
+        loaded_out < out ? to_float(weight[loaded_out * in + i]) : 0;
     __syncthreads();  // the tiles are complete
     for (int k = 0; k < kTile; ++k) sum += x_tile[threadIdx.y][k] * weight_tile[threadIdx.x][k];
     __syncthreads();  // everybody is done with them

@@ -1,5 +1,5 @@
 // Wrong: no barrier before the tiles are overwritten.
-// Expect: ?
+// Expect: tiled, F32, 1 rows, weight [5, 33]; first difference at index
   __shared__ float x_tile[kTile][kTile];  // [row][i]
   __shared__ float weight_tile[kTile]
                               [kTile + 1];  // [output][i]; the extra column spreads a column over all banks

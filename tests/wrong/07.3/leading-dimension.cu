@@ -1,5 +1,5 @@
 // Wrong: the leading dimension of y is rows, as in a row-major product.
-// Expect: ?
+// Expect: CUBLAS_STATUS_INVALID_VALUE
   // Read column by column, as cuBLAS does, our row-major y [rows, out] is y^T, a matrix of out rows and
   // `rows` columns. y^T = weight * x^T: x in memory is x^T already (in x rows), weight is its own transpose
   // (in x out), hence OP_T.

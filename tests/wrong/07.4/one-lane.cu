@@ -1,5 +1,5 @@
 // Wrong: the lanes' sums are not added up; lane 0 writes its own.
-// Expect: ?
+// Expect: gemv, F32, 1 rows, weight [5, 33]; first difference at index 0
   const int64_t o = static_cast<int64_t>(blockIdx.x) * kWarpsOfBlock + threadIdx.x / kWarp;
   if (o >= out) return;  // whole warps leave: the shuffles below find all their lanes
   const int lane = threadIdx.x % kWarp;
