@@ -41,14 +41,14 @@ def regions(text):
 
 
 def replaced(text, replacements):
-    """The text with the inside of regions replaced: {task: [lines]}, or {task: [lines of the first region, …]} by a list of lists."""
+    """The text with the inside of regions replaced: {task: lines}, or {task: [lines of its first region, lines of the next …]}."""
     lines = text.split("\n")
     taken = {}
     changes = []
     for region in regions(text):
         if region.task in replacements:
             new = replacements[region.task]
-            if new and isinstance(new[0], list):
+            if new and isinstance(new[0], list):  # one for each region
                 new = new[taken.setdefault(region.task, 0)]
                 taken[region.task] += 1
             changes.append((region, new))

@@ -11,7 +11,7 @@ from pathlib import Path
 from rung_build import Build, BuildError, build_folder, relevant
 
 from .errors import ToolError
-from .exercises import exercises_of
+from .exercises import exercises_of, regions, replaced, task_regions
 from .graded_test import LIMIT_S, TestProgram, TestResult, calibrate
 from .working_copy import STUDENTS, section_of
 
@@ -169,22 +169,46 @@ class Grader:
             task.status, task.message = "not built", ""
         return grade
 
-    def grade(self, submission, only=None):
+    def _program(self, files):
+        """The test program built from these sources; raises BuildError."""
+        self._assemble(files)
+        builder = Build(self.kind, folder=self.folder, limit=BUILD_LIMIT_S * self.calibration)
+        objects = builder.build(self.chapter.name, self.source, ["all"])
+        return TestProgram(objects, self.root / "tests" / "fixtures", self.calibration, self.kind, self.limit_s)
+
+    def grade(self, submission, only=None, isolate=False):
         """The Grade of a Submission. `only` restricts it to these tasks."""
         with self._alone():
             grade = self._new(submission.name)
             if only is not None:
                 grade.tasks = [t for t in grade.tasks if t.id in only]
-            self._assemble(submission.files)
             try:
-                builder = Build(self.kind, folder=self.folder, limit=BUILD_LIMIT_S * self.calibration)
-                objects = builder.build(self.chapter.name, self.source, ["all"])
+                program = self._program(submission.files)
             except BuildError as error:
-                grade.build = "failed"
-                grade.message = str(error) + "\n" + relevant(error.output, 30).replace(str(self.source) + "/", "")
+                grade.build, grade.message = "failed", build_message(error)
                 return self._all_failed(grade)
-            self._run(grade, TestProgram(objects, self.root / "tests" / "fixtures", self.calibration, self.kind, self.limit_s))
+            self._run(grade, program)
+            if isolate:
+                self._isolate(grade, submission)
             return grade
+
+    def _isolate(self, grade, submission):
+        """Tries each task that failed or is blocked once more, among the book's solutions of the others: one mistake should cost the
+        points of one task. What does not build that way keeps its grade."""
+        for task in [t for t in grade.tasks if t.status in ("fail", "crash", "timeout", "blocked")]:
+            if all(t.status in ("pass", "skipped") for t in grade.tasks if t is not task):
+                continue
+            files = with_task_of(self.chapter, submission.files, task.id)
+            if files is None:
+                continue
+            alone = Grade(grade.submission, grade.chapter, grade.title, [Task(task.id, task.title, task.points, task.tests)])
+            try:
+                self._run(alone, self._program(files))
+            except BuildError:
+                continue
+            task.status, task.message, task.results = alone.tasks[0].status, alone.tasks[0].message, alone.tasks[0].results
+            if task.status == "pass":
+                task.message = "right by itself; graded among the book's solutions of the other tasks"
 
     def _run(self, grade, program):
         try:
@@ -212,6 +236,28 @@ class Grader:
         if tag == "[model]":
             return (self.root / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf").exists()
         return (self.root / "models" / "vocabularies").exists()
+
+
+def with_task_of(chapter, files, task):
+    """The chapter's own files with a student's solution of one task; None where its markers are not to be found in the student's files."""
+    result = dict(chapter.files)
+    for name in {name: None for name, _ in task_regions(chapter, task)}:
+        theirs = [r for r in regions(files.get(name, b"").decode("utf-8", "replace")) if r.task == task]
+        if len(theirs) != len([r for r in regions(chapter.code(name)) if r.task == task]):
+            return None
+        inside = [r.solution for r in theirs]
+        result[name] = replaced(chapter.code(name), {task: inside}).encode("utf-8")
+    return result
+
+
+def build_message(error):
+    """What failed, and the compiler's first errors with the lines that they point at; paths as the student knows them."""
+    lines = error.output.replace("../tree/", "").replace("../common/", "common/").split("\n")
+    chosen = []
+    for number, line in enumerate(lines):
+        if re.search(r"\berror\b", line, re.IGNORECASE) and not line.startswith("ccache") and len(chosen) < 12:
+            chosen += [line, *[l for l in lines[number + 1: number + 3] if re.match(r"\s+(\d+ )?\|", l)]]
+    return "\n".join([str(error)] + (chosen or relevant(error.output, 15).split("\n")))
 
 
 def judge(task):

@@ -13,6 +13,7 @@ from .errors import ToolError
 from .grade import Grader, Hidden
 from .grade_report import as_json, class_csv, formatted, table
 from .submission import read_submission
+from .working_copy import is_working_copy
 
 
 class _Parser(argparse.ArgumentParser):
@@ -29,6 +30,8 @@ def _parser():
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--sanitize", choices=["address", "thread"], help="build and grade under a sanitizer: its reports fail a test")
     kind.add_argument("--gpu", action="store_true", help="build with nvcc and run on a GPU, nothing emulated")
+    parser.add_argument("--isolate", action="store_true",
+                        help="try a task that fails once more among the book's solutions of the others, so that a mistake costs one task's points")
     parser.add_argument("--json", metavar="FILE", help="also write the grade as JSON; - for stdout instead of the table")
     parser.add_argument("--format", choices=["gradescope", "github-classroom", "junit"], help="print this instead of the table")
     parser.add_argument("--class", dest="class_folder", type=Path, metavar="DIR", help="grade every folder and zip file in DIR")
@@ -71,7 +74,7 @@ def _class(root, chapters, options, wanted, say):
     for path in handed_in:
         say(path.name)
         try:
-            grade = grader.grade(read_submission(path, wanted)[0])
+            grade = grader.grade(read_submission(path, wanted)[0], isolate=options.isolate)
         except ToolError as error:
             grade = grader.refused(path.name.removesuffix(".zip"), str(error))
         grades.append(grade)
@@ -97,13 +100,15 @@ def main(arguments, default_root):
             from .prove import prove
 
             return prove(root, chapters, options.prove, options.static, say)
+        if options.isolate and is_working_copy(root):
+            raise ToolError("--isolate needs the whole repository: a working copy holds no solutions")
         wanted = find_chapter(chapters, options.chapter).name if options.chapter else None
         if options.class_folder:
             return _class(root, chapters, options, wanted, say)
         if not options.submission:
             raise ToolError("nothing to grade: give a working copy, a chapter's folder or a zip file (try: tools/grade --help)")
         submission, name = read_submission(options.submission, wanted)
-        grade = _grader(root, chapters, name, options, say).grade(submission)
+        grade = _grader(root, chapters, name, options, say).grade(submission, isolate=options.isolate)
         if options.format:
             print(formatted(grade, options.format), end="")
         elif options.json != "-":

@@ -1,4 +1,4 @@
 // Wrong: half-split heads turn their neighbours.
-// Expect: ?
+// Expect: half_split.second == halves[i][1]
   if (pairing == RopePairing::interleaved) return {2 * i, 2 * i + 1};
   return {2 * i, 2 * i + 1};

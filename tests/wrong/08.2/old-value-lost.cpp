@@ -1,5 +1,5 @@
 // Wrong: the second element is turned with the new first one.
-// Expect: ?
+// Expect: default-16, half-split; first difference at index 8
     float* token_values = values + static_cast<int64_t>(token) * heads * head_dim;
     for (int64_t i = 0; i < pairs; ++i) {
       const float angle = static_cast<float>(position[token]) * frequency[i];

@@ -1,5 +1,5 @@
 // Wrong: the pairs turn clockwise.
-// Expect: ?
+// Expect: got -0.841470957, expected 0.841470957
     float* token_values = values + static_cast<int64_t>(token) * heads * head_dim;
     for (int64_t i = 0; i < pairs; ++i) {
       const float angle = static_cast<float>(position[token]) * frequency[i];

@@ -1,5 +1,5 @@
 // Wrong: spare threads of the last block turn memory behind x.
-// Expect: ?
+// Expect: elements before or after the output
   const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   const int64_t row = index / pairs, i = index % pairs, token = row / heads;
   float sine, cosine;

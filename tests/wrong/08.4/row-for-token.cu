@@ -1,5 +1,5 @@
 // Wrong: the row, token * heads + head, is taken for the token.
-// Expect: ?
+// Expect: 5 x 3 x 2, 2 turn; first difference at index 2
   const int64_t index = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (index >= tokens * heads * pairs) return;
   const int64_t row = index / pairs, i = index % pairs, token = row % tokens;

@@ -1,5 +1,5 @@
 // Wrong: a query sees the key behind it.
-// Expect: ?
+// Expect: 2 of 3 tokens, 3 heads on 1, head_dim 6; token 0, head 0, element 0: got
   const int64_t key = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, head = blockIdx.y,
                 token = blockIdx.z;
   if (key >= shape.context) return;

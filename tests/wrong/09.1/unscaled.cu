@@ -1,5 +1,5 @@
 // Wrong: the scores are not multiplied by scale.
-// Expect: ?
+// Expect: token 0, head 0, element 0: got
   const int64_t key = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, head = blockIdx.y,
                 token = blockIdx.z;
   if (key >= shape.context) return;

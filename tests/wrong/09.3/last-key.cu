@@ -1,5 +1,5 @@
 // Wrong: the newest key's value is left out.
-// Expect: ?
+// Expect: 1 of 1 tokens, 1 heads on 1, head_dim 2; token 0, head 0, element 0: got 0.000000
   const int64_t head = blockIdx.x, token = blockIdx.y, d = threadIdx.x;
   if (d >= shape.head_dim) return;
   const float* row = weights + (token * shape.heads + head) * shape.context;

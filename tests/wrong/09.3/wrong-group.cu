@@ -1,5 +1,5 @@
 // Wrong: query head h reads value head h modulo the number of value heads.
-// Expect: ?
+// Expect: 6 heads on 3, head_dim 32; token 0, head 1, element 0: got
   const int64_t head = blockIdx.x, token = blockIdx.y, d = threadIdx.x;
   if (d >= shape.head_dim) return;
   const float* row = weights + (token * shape.heads + head) * shape.context;

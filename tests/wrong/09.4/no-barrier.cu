@@ -1,5 +1,5 @@
 // Wrong: no barrier after the scores: the softmax reads some before they are written.
-// Expect: ?
+// Expect: first difference at index 0: got
   float *scores = shared, *query = scores + shape.context, *sums = query + shape.head_dim,
         *partial = sums + blockDim.x;
   const int64_t head = blockIdx.x, token = blockIdx.y, keys = shape.keys_of(token);
