@@ -5,6 +5,7 @@
 #include "ops/argmax.h"
 #include "ops/check.h"
 #include "rung/error.h"
+#include "rung/not_done.h"
 
 namespace rung {
 
@@ -38,6 +39,7 @@ __device__ Candidate best_of_warp(Candidate candidate) {
 __global__ void argmax_kernel(int* ids, const float* logits, int columns) {
   __shared__ Candidate best[kWarps];
   const float* row = logits + static_cast<size_t>(blockIdx.x) * columns;
+  // BEGIN SOLUTION 11.3
   Candidate mine = {0, -1};
 #pragma unroll 8
   for (int c = threadIdx.x; c < columns; c += kThreads) {
@@ -51,6 +53,9 @@ __global__ void argmax_kernel(int* ids, const float* logits, int columns) {
     mine = best_of_warp(best[threadIdx.x]);
     if (threadIdx.x == 0) ids[blockIdx.x] = mine.index;
   }
+  // STUB: (void)best, (void)row;
+  // STUB: RUNG_NOT_DONE("11.3");
+  // END SOLUTION
 }
 
 }  // namespace

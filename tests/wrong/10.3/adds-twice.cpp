@@ -1,0 +1,19 @@
+// Wrong: attention's output is added a second time at the end instead of the feed-forward output.
+// Expect: ?
+    add_rms_norm(device, normed, residual, state.get("attention_output"),
+                 state.expanded(device, "blk.0.ffn_norm.weight", {h.hidden}), h.rms_epsilon);
+    state.show(device, "residual", residual, "attention's output added");
+    state.show(device, "normed", normed, "normalized with blk.0.ffn_norm.weight");
+
+    matmul(device, gate, normed, state.matrix(device, "blk.0.ffn_gate.weight", {h.feed_forward, h.hidden}));
+    matmul(device, up, normed, state.matrix(device, "blk.0.ffn_up.weight", {h.feed_forward, h.hidden}));
+    state.show(device, "gate", gate);
+    state.show(device, "up", up);
+    swiglu(device, gate, gate, up);
+    state.show(device, "gated", gate, "silu(gate) * up");
+
+    matmul(device, output, gate, state.matrix(device, "blk.0.ffn_down.weight", {h.hidden, h.feed_forward}));
+    state.show(device, "feed_forward_output", output);
+    add(device, residual, state.get("attention_output"));
+    state.set("feed_forward_output", output);
+    state.show(device, "residual", residual, "added: what layer 1 will read");
