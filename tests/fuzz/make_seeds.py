@@ -143,7 +143,9 @@ def seeds():
     for name in FAMILIES:
         whole = (FIXTURES / name / "model.safetensors").read_bytes()
         size = 8 + struct.unpack_from("<Q", whole)[0]
-        yield "safetensors", name, whole[:size] + bytes(64)  # the header alone: the data is missing
+        yield "safetensors", name, whole[:size] + bytes(64)  # the data is missing
+    for name, tensors in (("one", [("a", "F32", [2, 3], 24)]), ("two", [("ab", "BF16", [8], 16), ("model.layers.0.mlp.up_proj.weight", "F16", [2, 2], 8)])):
+        yield "safetensors", f"{name}-header", safetensors(tensors, {"format": "pt"})[8:].split(b"}}")[0] + b"}}"
     for i, index in enumerate(({"x": "a.safetensors", "y": "b.safetensors"}, {"model.norm.weight": "a.safetensors"}, {"x": "b.safetensors"}, {})):
         yield "safetensors_index", str(i), json.dumps({"metadata": {"total_size": 16}, "weight_map": index}).encode()
     for path in sorted(FIXTURES.glob("*/config*.json")):
