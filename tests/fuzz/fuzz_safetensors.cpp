@@ -14,10 +14,14 @@ namespace {
 
 constexpr size_t kMostData = size_t{1} << 16;
 
+// Of the numbers that stand alone: the 32 of "F32" is none.
 size_t largest_number(std::string_view header) {
   size_t largest = 0, number = 0;
+  bool in_word = false;
   for (const char c : header) {
-    number = c >= '0' && c <= '9' ? std::min(10 * number + static_cast<size_t>(c - '0'), kMostData) : 0;
+    const bool digit = c >= '0' && c <= '9';
+    in_word = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || (in_word && digit);
+    number = digit && !in_word ? std::min(10 * number + static_cast<size_t>(c - '0'), kMostData) : 0;
     largest = std::max(largest, number);
   }
   return largest;
