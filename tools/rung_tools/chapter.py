@@ -11,6 +11,8 @@ from .errors import ToolError
 OWN_FILES = ("README.md", "chapter.toml")
 UNLISTED_FILES = OWN_FILES + ("CMakeLists.txt",)
 CODE_SUFFIXES = (".h", ".cpp", ".cu", ".cuh")
+# What a student writes; all else is the chapter's own.
+STUDENT_FOLDERS = ("src/", "bench/")
 
 _NAME = re.compile(r"(\d\d)-([a-z0-9]+(?:-[a-z0-9]+)*)")
 

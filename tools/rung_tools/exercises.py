@@ -9,6 +9,7 @@ from .errors import ToolError
 _BEGIN = re.compile(r"^[ \t]*// BEGIN SOLUTION (\d\d\.\d+)[ \t]*$")
 _END = re.compile(r"^[ \t]*// END SOLUTION[ \t]*$")
 _STUB = re.compile(r"^([ \t]*)// STUB:(?: (.*))?$")
+NOT_DONE_CALL = re.compile(r'\b(?:rung::)?(?:not_done|RUNG_NOT_DONE)\("(\d\d\.\d+)"\)')
 NOT_DONE = re.compile(r"exercise (\d\d\.\d+) is not done yet")
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from rung_build import Build, BuildError, build_folder, relevant
 
+from .chapter import STUDENT_FOLDERS
 from .errors import ToolError
 from .exercises import exercises_of, regions, replaced, task_regions
 from .graded_test import LIMIT_S, TestProgram, TestResult, calibrate
-from .working_copy import STUDENTS, section_of
+from .working_copy import section_of
 
 BUILD_LIMIT_S = 900
 HARDWARE = {"[gpu]": "needs a GPU", "[model]": "needs the default model (./run.sh fetches it)", "[vocabularies]": "needs the published vocabularies"}
@@ -134,8 +135,8 @@ class Grader:
 
     def _assemble(self, files):
         """Writes the source folder; files that have not changed keep their time, so that they are not compiled again."""
-        wanted = {n: d for n, d in self.chapter.files.items() if not n.startswith(STUDENTS)}
-        wanted |= {n: d for n, d in files.items() if n.startswith(STUDENTS)}
+        wanted = {n: d for n, d in self.chapter.files.items() if not n.startswith(STUDENT_FOLDERS)}
+        wanted |= {n: d for n, d in files.items() if n.startswith(STUDENT_FOLDERS)}
         if self.hidden:
             wanted |= self.hidden.sources
         for path in sorted(self.source.rglob("*"), reverse=True) if self.source.exists() else []:

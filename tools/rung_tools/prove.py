@@ -10,7 +10,7 @@ import time
 
 from .chapter import CODE_SUFFIXES, find_chapter
 from .errors import ToolError
-from .exercises import exercises_of, regions, skeleton, solution_lines, task_regions
+from .exercises import NOT_DONE_CALL, exercises_of, regions, skeleton, solution_lines, task_regions
 from .grade import Grader
 from .grade_report import table
 from .submission import Submission
@@ -29,7 +29,7 @@ def static_errors(root, chapter):
             errors.append(f"{name}: the skeleton differs from the reference outside of the stubs")
     for one in exercises_of(chapter):
         for name, region in task_regions(chapter, one["id"]):
-            if not any(f'ot_done("{one["id"]}")' in l or f'RUNG_NOT_DONE("{one["id"]}")' in l for l in region.stub):
+            if one["id"] not in NOT_DONE_CALL.findall("\n".join(region.stub)):
                 errors.append(f"{name}: no STUB line of {one['id']} raises its not-done error")
         try:
             wrong = wrong_solutions(root, one["id"])
@@ -46,7 +46,7 @@ def static_errors(root, chapter):
 def _outside(text):
     lines = text.split("\n")
     for region in reversed(regions(text)):
-        lines[region.first + 1: region.last] = [] if region.stub or region.solution else lines[region.first + 1: region.last]
+        del lines[region.first + 1: region.last]
     return lines
 
 

@@ -8,13 +8,13 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from .chapter import STUDENT_FOLDERS
 from .errors import ToolError
 
-STUDENTS = ("src", "bench")  # the folders of a chapter that are a student's; all else is the chapter's own
 MOST_FILES, MOST_BYTES, MOST_BYTES_OF_FILE = 1000, 16 << 20, 2 << 20
 MOST_ENTRIES = 100_000
 _PART = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,99}")
-_CHAPTER = re.compile(r"(?:^|/)(\d\d-[a-z0-9-]+)/(?:" + "|".join(STUDENTS) + ")/")
+_CHAPTER = re.compile(r"(?:^|/)(\d\d-[a-z0-9-]+)/(?:" + "|".join(STUDENT_FOLDERS) + ")")
 
 
 @dataclass
@@ -76,8 +76,8 @@ def _from_folder(path, wanted):
                 prefixes.setdefault(chapter.name, set()).add(f"chapters/{chapter.name}/")
     prefix, chapter = _choose(path, prefixes, wanted)
     collected = _Collected(path)
-    for folder in STUDENTS:
-        _walk(path / prefix, folder, collected)
+    for folder in STUDENT_FOLDERS:
+        _walk(path / prefix, folder.rstrip("/"), collected)
     return Submission(path.resolve().name, collected.files), chapter
 
 
@@ -128,7 +128,7 @@ def _from_zip(path, wanted):
             collected = _Collected(path)
             for entry in sources:
                 name = entry.filename[len(prefix):]
-                if not entry.filename.startswith(prefix) or name.split("/")[0] not in STUDENTS or name.split("/")[-1].startswith("."):
+                if not entry.filename.startswith(prefix) or not name.startswith(STUDENT_FOLDERS) or name.split("/")[-1].startswith("."):
                     continue
                 if stat.S_ISLNK(entry.external_attr >> 16):
                     raise ToolError(f"{path}: its entry {entry.filename!r} is a link; a submission holds files only")

@@ -9,13 +9,12 @@ import time
 import zipfile
 from pathlib import Path
 
-from .chapter import CODE_SUFFIXES, Chapter, chapters_of, find_chapter, previous_chapter
+from .chapter import CODE_SUFFIXES, STUDENT_FOLDERS, Chapter, chapters_of, find_chapter, previous_chapter
 from .errors import ToolError
-from .exercises import exercise, exercises_of, own, regions, replaced, skeleton, stubbed, task_regions
+from .exercises import NOT_DONE_CALL, exercise, exercises_of, own, regions, replaced, skeleton, stubbed, task_regions
 from .repository import Repository
 
 MARK = "working-copy.json"
-STUDENTS = ("src/", "bench/")  # what a student writes; the rest belongs to the chapter
 
 # What a chapter needs to build and test: files, and folders with the endings that are taken along.
 _FILES = (".clang-format", ".gitignore", "run.sh", "test.sh", "docs/emulator.md", "tools/setup.sh", "tools/rung_build.py", "tools/test_suite.py",
@@ -143,7 +142,7 @@ def carry_over(root, before, chapter, mine):
     conflicts = []
     for name in list(files):
         base, theirs = before.files.get(name), mine.files.get(name)
-        if not name.startswith(STUDENTS) or base is None or theirs is None or theirs == base:
+        if not name.startswith(STUDENT_FOLDERS) or base is None or theirs is None or theirs == base:
             continue
         if files[name] == base:
             files[name] = theirs
@@ -157,7 +156,7 @@ def carry_over(root, before, chapter, mine):
         else:
             files[name] = merged
     for name, data in mine.files.items():
-        if name.startswith(STUDENTS) and name not in files and name not in before.files:
+        if name.startswith(STUDENT_FOLDERS) and name not in files and name not in before.files:
             files[name] = data
     return files, conflicts
 
@@ -168,7 +167,7 @@ def undone(files, chapter):
     for name, data in files.items():
         if name.endswith(CODE_SUFFIXES):
             for region in regions(data.decode("utf-8", "replace")):
-                if not own(chapter)(region.task) and any("not_done(" in l.lower() and region.task in l for l in region.solution):
+                if not own(chapter)(region.task) and region.task in NOT_DONE_CALL.findall("\n".join(region.solution)):
                     tasks.add(region.task)
     return sorted(tasks)
 
@@ -253,7 +252,7 @@ def reset(root, chapters, what, folder, say=print):
             new[name] = fresh[name]
     if not task:
         for name, data in fresh.items():
-            if not name.startswith(STUDENTS) or name not in mine.files:
+            if not name.startswith(STUDENT_FOLDERS) or name not in mine.files:
                 new.setdefault(name, data)
     changed = {n: d for n, d in new.items() if mine.files.get(n) != d}
     if not changed:

@@ -1,5 +1,5 @@
 // Wrong: attention's output is added a second time at the end instead of the feed-forward output.
-// Expect: ?
+// Expect: token 0 shows
     add_rms_norm(device, normed, residual, state.get("attention_output"),
                  state.expanded(device, "blk.0.ffn_norm.weight", {h.hidden}), h.rms_epsilon);
     state.show(device, "residual", residual, "attention's output added");

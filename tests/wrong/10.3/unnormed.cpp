@@ -1,5 +1,5 @@
 // Wrong: gate and up read the residual stream instead of the normed rows.
-// Expect: ?
+// Expect: token 0 shows
     add_rms_norm(device, normed, residual, state.get("attention_output"),
                  state.expanded(device, "blk.0.ffn_norm.weight", {h.hidden}), h.rms_epsilon);
     state.show(device, "residual", residual, "attention's output added");

@@ -1,5 +1,5 @@
 // Wrong: the next layer's input is normed with this layer's weight.
-// Expect: ?
+// Expect: relative_error(last_logits(transformer, prompt.ids)
   embedding(device_, a.residual, weights_.token_embedding, a.ids);
   rms_norm(device_, a.normed, a.residual, weights_.layers[0].attention_norm, h.rms_epsilon);
   for (int layer = 0; layer < h.layers; ++layer) {

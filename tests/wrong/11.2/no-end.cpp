@@ -1,5 +1,5 @@
 // Wrong: the loop goes on behind an end token.
-// Expect: ?
+// Expect: an end token ends the text
   while (static_cast<int64_t>(result.output_ids.size()) < request.max_tokens &&
          static_cast<int64_t>(ids.size()) <= context) {
     argmax(device, choice, transformer.forward(whole_sequence(ids)));

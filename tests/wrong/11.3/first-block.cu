@@ -1,5 +1,5 @@
 // Wrong: columns behind the first blockful are never looked at.
-// Expect: ?
+// Expect: argmax_of(device, values, 3)[1] == at was
   Candidate mine = {0, -1};
 #pragma unroll 8
   for (int c = threadIdx.x; c < min(columns, kThreads); c += kThreads) {

@@ -1,5 +1,5 @@
 // Wrong: only the first warp's best is given back.
-// Expect: ?
+// Expect: argmax_of(device, values, 3)[1] == at was
   Candidate mine = {0, -1};
 #pragma unroll 8
   for (int c = threadIdx.x; c < columns; c += kThreads) {

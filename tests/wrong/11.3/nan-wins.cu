@@ -1,5 +1,5 @@
 // Wrong: a NaN is a candidate like any number.
-// Expect: ?
+// Expect: argmax: NaN never wins
   Candidate mine = {0, -1};
 #pragma unroll 8
   for (int c = threadIdx.x; c < columns; c += kThreads) {
