@@ -1,5 +1,5 @@
 // Wrong: min_p is ignored.
-// Expect: ?
+// Expect: p.min_p := 0.1f
   keep_top_k(tokens, parameters.top_k);
   for (Scored& token : tokens) {
     token.score = portable_exp((token.score - best.score) / static_cast<double>(parameters.temperature));

@@ -1,5 +1,5 @@
 // Wrong: the weights are not divided by their sum.
-// Expect: ?
+// Expect: name := "pencil"
   keep_top_k(tokens, parameters.top_k);
   for (Scored& token : tokens) {
     token.score = portable_exp((token.score - best.score) / static_cast<double>(parameters.temperature));

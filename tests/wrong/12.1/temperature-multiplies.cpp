@@ -1,5 +1,5 @@
 // Wrong: the scores are multiplied by the temperature.
-// Expect: ?
+// Expect: p.temperature := 0.7f
   keep_top_k(tokens, parameters.top_k);
   for (Scored& token : tokens) {
     token.score = portable_exp((token.score - best.score) * static_cast<double>(parameters.temperature));

@@ -1,5 +1,5 @@
 // Wrong: as many bytes as the longest stop string has are always held back.
-// Expect: ?
+// Expect: stop.push("one <") == "one " was "o"
   size_t begin = 0, end = std::string::npos;  // of the string that is complete first
   for (const std::string& stop : strings_) {
     const size_t at = held_.find(stop);

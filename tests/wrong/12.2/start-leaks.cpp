@@ -1,5 +1,5 @@
 // Wrong: the beginning of a stop string comes out before it is complete.
-// Expect: ?
+// Expect: got "leaked: a"
   size_t begin = 0, end = std::string::npos;  // of the string that is complete first
   for (const std::string& stop : strings_) {
     const size_t at = held_.find(stop);
