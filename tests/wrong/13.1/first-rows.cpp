@@ -1,5 +1,5 @@
 // Wrong: new keys and values are always written to the first rows.
-// Expect: ?
+// Expect: pass := 1
   Tensor new_keys = cache.keys(layer).slice(0, tokens);
   Tensor new_values = cache.values(layer).slice(0, tokens);
   convert(device, new_keys, a.k);

@@ -1,5 +1,5 @@
 // Wrong: the new tokens do not see themselves.
-// Expect: ?
+// Expect: pass := 1
   Tensor new_keys = cache.keys(layer).slice(cache.length(), tokens);
   Tensor new_values = cache.values(layer).slice(cache.length(), tokens);
   convert(device, new_keys, a.k);

@@ -1,5 +1,5 @@
 // Wrong: only the last token is fed, so the prompt before it never reaches the cache.
-// Expect: ?
+// Expect: the KV cache holds 0 tokens
   while (cache.length() < end) {
     if (cancelled()) return Tensor();
     const int64_t begin = end - 1;
