@@ -106,7 +106,8 @@ class Build:
 
         def stop():
             late.set()
-            os.killpg(process.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
         timer = threading.Timer(self.limit, stop) if self.limit is not None else None
         if timer:
@@ -114,11 +115,16 @@ class Build:
         lines = []
         try:
             with log.open("w") as out, process:
-                for line in process.stdout:
-                    out.write(line)
-                    lines.append(line)
-                    if progress:
-                        progress(line.rstrip())
+                try:
+                    for line in process.stdout:
+                        out.write(line)
+                        lines.append(line)
+                        if progress:
+                            progress(line.rstrip())
+                except BaseException:  # Ctrl-C, say: what runs in a session of its own does not see it
+                    if self.limit is not None:
+                        stop()
+                    raise
         finally:
             if timer:
                 timer.cancel()

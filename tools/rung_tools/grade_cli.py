@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -89,6 +90,7 @@ def _class(root, chapters, options, wanted, say):
 
 
 def main(arguments, default_root):
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # so that nothing it started stays behind
     try:
         options = _parser().parse_args(arguments)
         root = Path(os.path.abspath(options.root or default_root))
