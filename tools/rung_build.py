@@ -107,6 +107,10 @@ class Build:
         def stop():
             late.set()
             with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)  # ninja then ends its compilers, each of which has a group of its own
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
 
         timer = threading.Timer(self.limit, stop) if self.limit is not None else None

@@ -215,9 +215,11 @@ class Grader:
         try:
             names = program.names()
             absent = {}
-            for tag, why in HARDWARE.items():
-                if not self._has(tag):
-                    absent |= {name: why for name in program.names(tag)}
+            left_out = {tag: why for tag, why in HARDWARE.items() if not self._has(tag)}
+            if self.sanitize:
+                left_out["[slow]"] = "too slow under a sanitizer"
+            for tag, why in left_out.items():
+                absent |= {name: why for name in program.names(tag)}
         except ValueError as error:
             for task in grade.tasks:
                 task.status, task.message = "crash", str(error)

@@ -123,7 +123,7 @@ _SANITIZER = re.compile(r"(?:ERROR: AddressSanitizer|WARNING: ThreadSanitizer|SU
 def sanitizer_report(output):
     found = [m.group(0) for m in _SANITIZER.finditer(output)]
     summary = [f for f in found if f.startswith("SUMMARY")]
-    return (summary or found or [None])[0]
+    return (summary or found or [""])[0].replace("../tree/", "")
 
 
 class TestProgram:

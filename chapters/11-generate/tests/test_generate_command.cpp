@@ -70,6 +70,7 @@ TEST_CASE("generate command: greedy tokens of the fixtures on both devices") {
 TEST_CASE("generate command: an end token ends the text and is not part of it") {
   const nlohmann::json prompt = reference_prompt("llama-untied", "text1");
   const Output output = run_generate({"-p", prompt.at("text"), "-n", "24", "--json"});
+  INFO(output.err);
   REQUIRE(output.status == 0);
   const nlohmann::json result = nlohmann::json::parse(output.out);
   CHECK(result.at("finish_reason") == "stop");
