@@ -28,6 +28,7 @@ enum cudaError {
   cudaErrorNoDevice = 100,
   cudaErrorInvalidDevice = 101,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorIllegalState = 401,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
   cudaErrorLaunchOutOfResources = 701,
@@ -39,6 +40,12 @@ enum cudaError {
   cudaErrorNotPermitted = 800,
   cudaErrorNotSupported = 801,
   cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureIsolation = 905,
+  cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907,
+  cudaErrorStreamCaptureWrongThread = 908,
+  cudaErrorGraphExecUpdateFailure = 910,
   cudaErrorUnknown = 999
 };
 using cudaError_t = cudaError;
@@ -53,6 +60,9 @@ enum cudaMemcpyKind {
 
 using cudaStream_t = CUstream_st*;
 using cudaEvent_t = struct CUevent_st*;
+using cudaGraph_t = struct CUgraph_st*;
+using cudaGraphNode_t = struct CUgraphNode_st*;
+using cudaGraphExec_t = struct CUgraphExec_st*;
 
 enum : unsigned {
   cudaStreamDefault = 0,
@@ -71,6 +81,27 @@ enum : unsigned {
 };
 #define cudaStreamLegacy (reinterpret_cast<cudaStream_t>(0x1))
 #define cudaStreamPerThread (reinterpret_cast<cudaStream_t>(0x2))
+
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2
+};
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone = 0,
+  cudaStreamCaptureStatusActive = 1,
+  cudaStreamCaptureStatusInvalidated = 2
+};
+enum cudaGraphExecUpdateResult {
+  cudaGraphExecUpdateSuccess = 0,
+  cudaGraphExecUpdateError = 1,
+  cudaGraphExecUpdateErrorTopologyChanged = 2,
+  cudaGraphExecUpdateErrorNodeTypeChanged = 3
+};
+struct cudaGraphExecUpdateResultInfo {
+  cudaGraphExecUpdateResult result;
+  cudaGraphNode_t errorNode, errorFromNode;
+};
 
 enum cudaFuncAttribute {
   cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
@@ -208,13 +239,34 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event);
 cudaError_t cudaEventQuery(cudaEvent_t event);
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop);
 
+// Capture and graphs: what a stream gets between begin and end is not run but recorded, with its arguments'
+// values.
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                 unsigned long long flags = 0);
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* executable, cudaGraph_t graph,
+                                          unsigned long long flags = 0);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info);
+cudaError_t cudaGraphUpload(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
+
+// Kernels. `function` is the kernel's address; the limit of dynamic shared memory is its own.
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value);
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function);
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* function, int block_size,
+                                                          std::size_t shared_bytes);
+
 namespace simt {
-cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value);
-cudaError_t occupancy(int* blocks, int block_size, std::size_t shared_bytes);
 cudaError_t copy_to_symbol(void* symbol, std::size_t symbol_bytes, const void* from, std::size_t bytes,
-                           std::size_t offset);
+                           std::size_t offset, cudaStream_t stream);
 cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t symbol_bytes, std::size_t bytes,
-                             std::size_t offset);
+                             std::size_t offset, cudaStream_t stream);
 }  // namespace simt
 
 template <class T>
@@ -247,19 +299,25 @@ cudaError_t cudaHostGetDevicePointer(T** device, void* host, unsigned flags) {
 }
 
 template <class T>
-cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
-                               cudaMemcpyKind = cudaMemcpyHostToDevice) {
-  return simt::copy_to_symbol(const_cast<std::remove_const_t<T>*>(&symbol), sizeof(T), from, bytes, offset);
+cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset,
+                                    cudaMemcpyKind, cudaStream_t stream = nullptr) {
+  return simt::copy_to_symbol(const_cast<std::remove_const_t<T>*>(&symbol), sizeof(T), from, bytes, offset,
+                              stream);
 }
 template <class T>
-cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                    cudaMemcpyKind, cudaStream_t = nullptr) {
-  return simt::copy_to_symbol(const_cast<std::remove_const_t<T>*>(&symbol), sizeof(T), from, bytes, offset);
+cudaError_t cudaMemcpyToSymbol(T& symbol, const void* from, std::size_t bytes, std::size_t offset = 0,
+                               cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
+  return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind);
+}
+template <class T>
+cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, std::size_t bytes, std::size_t offset,
+                                      cudaMemcpyKind, cudaStream_t stream = nullptr) {
+  return simt::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset, stream);
 }
 template <class T>
 cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, std::size_t bytes, std::size_t offset = 0,
-                                 cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-  return simt::copy_from_symbol(to, &symbol, sizeof(T), bytes, offset);
+                                 cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
+  return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind);
 }
 template <class T>
 cudaError_t cudaGetSymbolAddress(void** pointer, const T& symbol) {
@@ -272,27 +330,23 @@ cudaError_t cudaGetSymbolSize(std::size_t* bytes, const T&) {
   return cudaSuccess;
 }
 
-/// The raised limit of dynamic shared memory holds for all kernels here, for one on a device.
 template <class Function>
-cudaError_t cudaFuncSetAttribute(Function, cudaFuncAttribute attribute, int value) {
-  return simt::set_function_attribute(attribute, value);
+cudaError_t cudaFuncSetAttribute(Function* function, cudaFuncAttribute attribute, int value) {
+  return cudaFuncSetAttribute(reinterpret_cast<const void*>(function), attribute, value);
 }
 template <class Function>
-cudaError_t cudaFuncSetCacheConfig(Function, cudaFuncCache) {
+cudaError_t cudaFuncSetCacheConfig(Function*, cudaFuncCache) {
   return cudaSuccess;
 }
 template <class Function>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function) {
-  *attributes = cudaFuncAttributes{};
-  attributes->maxThreadsPerBlock = 1024;
-  attributes->maxDynamicSharedSizeBytes = 48 * 1024;
-  attributes->ptxVersion = attributes->binaryVersion = 90;
-  return cudaSuccess;
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Function* function) {
+  return cudaFuncGetAttributes(attributes, reinterpret_cast<const void*>(function));
 }
 template <class Function>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int block_size,
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int block_size,
                                                           std::size_t shared_bytes) {
-  return simt::occupancy(blocks, block_size, shared_bytes);
+  return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, reinterpret_cast<const void*>(function),
+                                                       block_size, shared_bytes);
 }
 template <class Function>
 cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid_size, int* block_size, Function, std::size_t = 0,
@@ -306,7 +360,8 @@ template <class... Parameters, std::size_t... I>
 cudaError_t launch_kernel(void (*function)(Parameters...), const LaunchConfig& config, void** arguments,
                           std::index_sequence<I...>) {
   launch(
-      "(cudaLaunchKernel)", [function](auto&... a) { function(a...); }, config,
+      "(cudaLaunchKernel)", [function](auto&... a) { function(a...); },
+      [function](auto address) { return address(function); }, config,
       *static_cast<std::remove_reference_t<Parameters>*>(arguments[I])...);
   return cudaPeekAtLastError();
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 
+#include "device.h"
 #include "memory.h"
 #include "sanitizers.h"
 #include "simt/shared_memory.h"
@@ -27,7 +28,6 @@ __thread Worker* active_worker = nullptr;
 
 constexpr std::size_t canary_bytes = 128;
 constexpr unsigned char canary = 0xa5;
-constexpr std::size_t max_static_shared = 48 * 1024;
 
 Message triple(const uint3& v) {
   return text("(%u,%u,%u)", v.x, v.y, v.z);
@@ -37,14 +37,16 @@ bool same_place(const char* file, int line, const char* other_file, int other_li
   return line == other_line && (file == other_file || std::strcmp(file, other_file) == 0);
 }
 
-const char* base_name(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  return slash == nullptr ? path : slash + 1;
-}
-
 /// Shuffles, reductions and products read other lanes' values, so every lane of the mask must be there.
 bool needs_all_lanes(WarpOp op) {
   return op != WarpOp::sync && op != WarpOp::ballot;
+}
+
+}  // namespace
+
+const char* base_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash == nullptr ? path : slash + 1;
 }
 
 Worker& required_worker(const char* what) {
@@ -54,8 +56,6 @@ Worker& required_worker(const char* what) {
   }
   return *active_worker;
 }
-
-}  // namespace
 
 void Launch::fail(cudaError_t code, const std::string& message) {
   std::lock_guard<std::mutex> lock(mutex);
@@ -535,9 +535,13 @@ void* Worker::static_shared(const void* key, std::size_t bytes, const char* name
   for (const SharedVariable& variable : shared_)
     if (variable.key == key) return variable.storage;
   static_bytes_ += bytes;
-  if (static_bytes_ > max_static_shared)
+  if (static_bytes_ > max_shared_default)
     fail(cudaErrorInvalidConfiguration,
-         text("%zu bytes of static shared memory; the limit is %zu", static_bytes_, max_static_shared));
+         text("%zu bytes of static shared memory; the limit is %zu", static_bytes_, max_shared_default));
+  if (static_bytes_ + launch_->shared_bytes > launch_->shared_limit)
+    fail(cudaErrorInvalidConfiguration,
+         text("%zu bytes of static and %zu of dynamic shared memory; the limit of both is %zu", static_bytes_,
+              launch_->shared_bytes, launch_->shared_limit));
   shared_.push_back(allocate_shared(key, bytes, name));
   return shared_.back().storage;
 }
@@ -559,6 +563,7 @@ void Worker::run_block(Launch& launch, std::uint64_t number) {
   failed_ = false;
   ready_begin_ = ready_count_ = 0;
   barrier_arrived_ = barrier_generation_ = 0;
+  copies_.clear();
   threads_.resize(count_);
   if (ready_.size() < count_) ready_.resize(count_);
   uint3 index{};

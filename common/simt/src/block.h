@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,6 +15,7 @@
 #include "fiber.h"
 #include "message.h"
 #include "sanitizers.h"
+#include "simt/async_copy.h"
 #include "simt/warp.h"
 
 namespace simt {
@@ -23,7 +25,8 @@ struct Launch {
   std::string name;
   dim3 grid;
   dim3 block;
-  std::size_t shared_bytes = 0;
+  std::size_t shared_bytes = 0;  // dynamic
+  std::size_t shared_limit = 0;  // static and dynamic
   void (*thread)(void*) = nullptr;
   void* closure = nullptr;
   std::uint64_t blocks = 0;
@@ -90,6 +93,16 @@ struct SharedVariable {
   std::size_t allocation_bytes = 0;
 };
 
+/// Asynchronous copies that a thread has begun and not waited for, oldest first.
+struct ThreadCopies {
+  struct Waiting {
+    AsyncCopy copy;
+    std::size_t group;  // commits before it
+  };
+  std::deque<Waiting> waiting;
+  std::size_t commits = 0;
+};
+
 class Worker {
  public:
   Worker();
@@ -107,6 +120,9 @@ class Worker {
                            WarpFunction function, const char* file, int line);
   void* static_shared(const void* key, std::size_t bytes, const char* name);
   void* dynamic_shared();
+  void begin_copy(const AsyncCopy& copy, const char* file, int line);
+  void commit_copies();
+  bool take_copy(std::size_t groups, AsyncCopy& copy);
   unsigned active_lanes() const { return warps_[current_ / 32].alive; }
   int lane() const { return static_cast<int>(current_ % 32); }
   /// Records an error of the running thread and abandons the block.
@@ -154,6 +170,8 @@ class Worker {
   std::string describe(unsigned thread) const;
   SharedVariable allocate_shared(const void* key, std::size_t bytes, const char* name);
   void check_and_free_shared();
+  bool is_shared(const char* begin, std::size_t bytes) const;
+  ThreadCopies& copies();
   void finish_block();
   std::uint64_t random();
 
@@ -186,6 +204,8 @@ class Worker {
   SharedVariable dynamic_;
   std::size_t static_bytes_ = 0;
 
+  std::vector<ThreadCopies> copies_;  // by thread; empty until the block's first
+
   Message thrown_;  // what left the kernel
 
   Fiber main_;
@@ -193,5 +213,11 @@ class Worker {
   std::vector<Fiber*> idle_;
   Fiber* starting_ = nullptr;  // the idle fiber switched to last
 };
+
+/// The running kernel's worker; ends the program where host code calls `what`.
+Worker& required_worker(const char* what);
+
+/// A path's last part.
+const char* base_name(const char* path);
 
 }  // namespace simt

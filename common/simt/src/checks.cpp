@@ -34,11 +34,6 @@ struct OutOfBounds {
   const TypeDescriptor* index;
 };
 
-const char* base_name(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  return slash == nullptr ? path : slash + 1;
-}
-
 void report(cudaError_t error, const simt::Message& message) {
   if (simt::Worker* worker = simt::Worker::active()) worker->fail(error, message);
   std::fprintf(stderr, "host code of a .cu file: %s\n", message.c_str());
@@ -51,10 +46,10 @@ extern "C" {
 void __ubsan_handle_type_mismatch_v1(TypeMismatch* data, void* pointer) {
   const unsigned alignment = 1u << data->log_alignment;
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment == 0) return;
-  report(
-      cudaErrorMisalignedAddress,
-      simt::text("misaligned access at %s:%u: address %p for %s, which needs a multiple of %u",
-                 base_name(data->location.file), data->location.line, pointer, data->type->name, alignment));
+  report(cudaErrorMisalignedAddress,
+         simt::text("misaligned access at %s:%u: address %p for %s, which needs a multiple of %u",
+                    simt::base_name(data->location.file), data->location.line, pointer, data->type->name,
+                    alignment));
 }
 void __ubsan_handle_type_mismatch_v1_abort(TypeMismatch* data, void* pointer) {
   __ubsan_handle_type_mismatch_v1(data, pointer);
@@ -69,7 +64,7 @@ void __ubsan_handle_out_of_bounds(OutOfBounds* data, void* index) {
   report(cudaErrorIllegalAddress,
          simt::text(is_signed ? "index %lld is out of bounds for an array of type %s at %s:%u"
                               : "index %llu is out of bounds for an array of type %s at %s:%u",
-                    static_cast<long long>(value), data->array->name, base_name(data->location.file),
+                    static_cast<long long>(value), data->array->name, simt::base_name(data->location.file),
                     data->location.line));
 }
 void __ubsan_handle_out_of_bounds_abort(OutOfBounds* data, void* index) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "cuda_bf16.h"
@@ -13,6 +14,7 @@
 #include "error.h"
 #include "memory.h"
 #include "pool.h"
+#include "stream.h"
 
 struct cublasContext {
   cudaStream_t stream = nullptr;
@@ -209,6 +211,16 @@ void multiply(const std::vector<Product>& products) {
   run_on_pool(work, pieces.empty() ? 0 : static_cast<int>(pieces.size() < 1024 ? pieces.size() - 1 : 1024));
 }
 
+/// Multiplies when the stream comes to it: now, or in the launches of the graph that it captures.
+template <class Products>
+cublasStatus_t queue_multiply(cublasHandle_t handle, Products products) {
+  const cudaError_t error = queue(handle->stream, "cublas", [products = std::move(products)] {
+    multiply(products());
+    return cudaSuccess;
+  });
+  return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_EXECUTION_FAILED;
+}
+
 bool valid(cublasOperation_t op) {
   return op == CUBLAS_OP_N || op == CUBLAS_OP_T || op == CUBLAS_OP_C;
 }
@@ -328,8 +340,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
                         const_cast<void*>(simt::offset(c, type_c, i * stride_c)), type_c,
                         static_cast<std::size_t>(ldc)});
   }
-  simt::multiply(products);
-  return CUBLAS_STATUS_SUCCESS;
+  return simt::queue_multiply(handle, [products = std::move(products)] { return products; });
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,
@@ -350,15 +361,17 @@ cublasStatus_t cublasGemmBatchedEx(cublasHandle_t handle, cublasOperation_t op_a
   const cublasStatus_t status = simt::check(handle, op_a, op_b, m, n, k, alpha, type_a, lda, type_b, ldb,
                                             beta, type_c, ldc, batches, compute);
   if (status != CUBLAS_STATUS_SUCCESS || m == 0 || n == 0) return status;
-  const simt::DeviceAccess access;  // the arrays of pointers are device memory too
-  std::vector<simt::Product> products;
-  for (int i = 0; i < batches; ++i) {
-    products.push_back({op_a != CUBLAS_OP_N, op_b != CUBLAS_OP_N, m, n, k, *static_cast<const float*>(alpha),
-                        *static_cast<const float*>(beta), a[i], type_a, static_cast<std::size_t>(lda), b[i],
-                        type_b, static_cast<std::size_t>(ldb), c[i], type_c, static_cast<std::size_t>(ldc)});
-  }
-  simt::multiply(products);
-  return CUBLAS_STATUS_SUCCESS;
+  const float scale = *static_cast<const float*>(alpha), keep = *static_cast<const float*>(beta);
+  return simt::queue_multiply(handle, [=] {
+    const simt::DeviceAccess access;  // the arrays of pointers are device memory too
+    std::vector<simt::Product> products;
+    for (int i = 0; i < batches; ++i) {
+      products.push_back({op_a != CUBLAS_OP_N, op_b != CUBLAS_OP_N, m, n, k, scale, keep, a[i], type_a,
+                          static_cast<std::size_t>(lda), b[i], type_b, static_cast<std::size_t>(ldb), c[i],
+                          type_c, static_cast<std::size_t>(ldc)});
+    }
+    return products;
+  });
 }
 
 cublasStatus_t cublasSgemm(cublasHandle_t handle, cublasOperation_t op_a, cublasOperation_t op_b, int m,

@@ -1,60 +1,72 @@
-// Device queries, streams and events.
-#include <unistd.h>
-
-#include <atomic>
+// Device queries and the limits of kernels.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
 
 #include "device.h"
 #include "error.h"
 #include "pool.h"
 #include "simt/thread.h"
 
-struct CUstream_st {
-  int unused = 0;
-};
-
-struct CUevent_st {
-  std::chrono::steady_clock::time_point time;
-  bool recorded = false;
-};
-
 namespace simt {
 namespace {
 
-std::atomic<std::size_t> shared_limit{max_shared_default};
+struct SharedLimits {
+  std::mutex mutex;
+  std::map<const void*, std::size_t> bytes;  // of kernels that have one of their own
+};
+SharedLimits& shared_limits() {
+  static SharedLimits* instance = new SharedLimits;
+  return *instance;
+}
 
-std::size_t physical_memory(int name) {
-  const long pages = sysconf(name);
-  const long page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page)
-                               : std::size_t{1} << 30;
+/// The number behind `key` in a file of words, or `otherwise`.
+std::size_t number_in(const char* path, const std::string& key, std::size_t otherwise) {
+  std::ifstream in(path);
+  std::string word;
+  std::size_t number = 0;
+  if (key.empty()) return in >> number ? number : otherwise;
+  while (in >> word)
+    if (word == key) return in >> number ? number : otherwise;
+  return otherwise;
+}
+
+/// Bytes that the machine, or the control group that the process is in, can still give.
+std::size_t available_memory() {
+  constexpr std::size_t none = std::numeric_limits<std::size_t>::max();
+  const std::size_t machine = number_in("/proc/meminfo", "MemAvailable:", std::size_t{1} << 20) * 1024;
+  const std::size_t limit = number_in("/sys/fs/cgroup/memory.max", "", none);
+  const std::size_t used = number_in("/sys/fs/cgroup/memory.current", "", 0);
+  return limit == none ? machine : std::min(machine, limit > used ? limit - used : 0);
 }
 
 }  // namespace
 
-std::size_t dynamic_shared_limit() {
-  return shared_limit.load();
-}
-
-cudaError_t set_function_attribute(cudaFuncAttribute attribute, int value) {
-  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
-    if (value < 0 || static_cast<std::size_t>(value) > max_shared_optin) return report(cudaErrorInvalidValue);
-    if (static_cast<std::size_t>(value) > shared_limit.load())
-      shared_limit.store(static_cast<std::size_t>(value));
+std::size_t dynamic_shared_limit(const void* function) {
+  SharedLimits& limits = shared_limits();
+  std::lock_guard<std::mutex> lock(limits.mutex);
+  if (function != nullptr) {
+    const auto it = limits.bytes.find(function);
+    return it == limits.bytes.end() ? max_shared_default : it->second;
   }
-  return report(cudaSuccess);
+  std::size_t most = max_shared_default;
+  for (const auto& entry : limits.bytes) most = std::max(most, entry.second);
+  return most;
 }
 
-cudaError_t occupancy(int* blocks, int block_size, std::size_t shared_bytes) {
-  if (block_size <= 0 || block_size > static_cast<int>(max_threads_per_block))
-    return report(cudaErrorInvalidValue);
-  const int by_threads = 2048 / ((block_size + 31) / 32 * 32);
-  const int by_shared = shared_bytes == 0 ? 32 : static_cast<int>(max_shared_optin / (shared_bytes + 1024));
-  *blocks = by_threads < by_shared ? by_threads : by_shared;
-  if (*blocks > 32) *blocks = 32;
-  return report(cudaSuccess);
+std::size_t device_memory() {
+  static const std::size_t bytes = [] {
+    const char* text = std::getenv("RUNG_SIMT_MEMORY_MB");
+    const long long megabytes = text == nullptr ? 0 : std::strtoll(text, nullptr, 10);
+    return megabytes > 0 ? static_cast<std::size_t>(megabytes) << 20 : available_memory();
+  }();
+  return bytes;
 }
 
 long long clock_ticks() {
@@ -81,12 +93,12 @@ cudaError_t cudaSetDevice(int device) {
 cudaError_t cudaSetDeviceFlags(unsigned) {
   return report(cudaSuccess);
 }
-cudaError_t cudaDeviceSynchronize() {
-  return report(cudaSuccess);
-}
 cudaError_t cudaDeviceReset() {
   simt::free_all_device_memory();
-  simt::shared_limit.store(simt::max_shared_default);
+  {
+    std::lock_guard<std::mutex> lock(simt::shared_limits().mutex);
+    simt::shared_limits().bytes.clear();
+  }
   simt::clear_errors();
   return cudaSuccess;
 }
@@ -103,7 +115,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   *p = cudaDeviceProp{};
   std::snprintf(p->name, sizeof(p->name), "emulated CUDA (%d thread%s)", simt::pool_threads(),
                 simt::pool_threads() == 1 ? "" : "s");
-  p->totalGlobalMem = simt::physical_memory(_SC_PHYS_PAGES);
+  p->totalGlobalMem = simt::device_memory();
   p->sharedMemPerBlock = simt::max_shared_default;
   p->sharedMemPerBlockOptin = simt::max_shared_optin;
   p->sharedMemPerMultiprocessor = 228 * 1024;
@@ -201,67 +213,39 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-  *free = simt::physical_memory(_SC_AVPHYS_PAGES);
-  *total = simt::physical_memory(_SC_PHYS_PAGES);
+  *total = simt::device_memory();
+  *free = *total - simt::device_memory_used();
   return report(cudaSuccess);
 }
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) {
-  *stream = new CUstream_st;
-  return report(cudaSuccess);
-}
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return cudaStreamCreate(stream);
-}
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
-  return cudaStreamCreate(stream);
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  if (stream == nullptr) return report(cudaErrorInvalidResourceHandle);
-  delete stream;
-  return report(cudaSuccess);
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t) {
-  return report(cudaSuccess);
-}
-cudaError_t cudaStreamQuery(cudaStream_t) {
-  return report(cudaSuccess);
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned) {
-  return report(event == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess);
-}
-cudaError_t cudaLaunchHostFunc(cudaStream_t, void (*function)(void*), void* argument) {
-  function(argument);
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
+  if (function == nullptr) return report(cudaErrorInvalidDeviceFunction);
+  if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return report(cudaSuccess);
+  if (value < 0 || static_cast<std::size_t>(value) > simt::max_shared_optin)
+    return report(cudaErrorInvalidValue, std::to_string(value) + " bytes of dynamic shared memory; at most " +
+                                             std::to_string(simt::max_shared_optin) + " are possible");
+  simt::SharedLimits& limits = simt::shared_limits();
+  std::lock_guard<std::mutex> lock(limits.mutex);
+  limits.bytes[function] = static_cast<std::size_t>(value);
   return report(cudaSuccess);
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  *event = new CUevent_st;
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
+  if (function == nullptr) return report(cudaErrorInvalidDeviceFunction);
+  *attributes = cudaFuncAttributes{};
+  attributes->maxThreadsPerBlock = static_cast<int>(simt::max_threads_per_block);
+  attributes->maxDynamicSharedSizeBytes = static_cast<int>(simt::dynamic_shared_limit(function));
+  attributes->ptxVersion = attributes->binaryVersion = 90;
   return report(cudaSuccess);
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return cudaEventCreate(event);
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  if (event == nullptr) return report(cudaErrorInvalidResourceHandle);
-  delete event;
-  return report(cudaSuccess);
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
-  if (event == nullptr) return report(cudaErrorInvalidResourceHandle);
-  event->time = std::chrono::steady_clock::now();
-  event->recorded = true;
-  return report(cudaSuccess);
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return report(event == nullptr ? cudaErrorInvalidResourceHandle : cudaSuccess);
-}
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return cudaEventSynchronize(event);
-}
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEvent_t stop) {
-  if (start == nullptr || stop == nullptr || !start->recorded || !stop->recorded)
-    return report(cudaErrorInvalidResourceHandle);
-  *milliseconds = std::chrono::duration<float, std::milli>(stop->time - start->time).count();
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int block_size,
+                                                          std::size_t shared_bytes) {
+  if (block_size <= 0 || block_size > static_cast<int>(simt::max_threads_per_block))
+    return report(cudaErrorInvalidValue);
+  constexpr std::size_t shared_of_multiprocessor = 228 * 1024, reserved = 1024;  // of each block
+  const int by_threads = 2048 / ((block_size + 31) / 32 * 32);
+  const int by_shared = static_cast<int>(shared_of_multiprocessor / (shared_bytes + reserved));
+  *blocks = std::min({by_threads, by_shared, 32});
   return report(cudaSuccess);
 }

@@ -8,6 +8,7 @@
 #include "options.h"
 #include "pool.h"
 #include "sanitizers.h"
+#include "stream.h"
 
 namespace simt {
 namespace {
@@ -17,7 +18,7 @@ std::string extent(const dim3& d) {
 }
 
 /// What is wrong with the configuration, or "".
-std::string configuration_error(const LaunchConfig& c) {
+std::string configuration_error(const KernelCall& call, const LaunchConfig& c) {
   const std::uint64_t threads = std::uint64_t{c.block.x} * c.block.y * c.block.z;
   if (threads == 0) return "block " + extent(c.block) + " has a zero";
   if (c.grid.x == 0 || c.grid.y == 0 || c.grid.z == 0) return "grid " + extent(c.grid) + " has a zero";
@@ -26,33 +27,25 @@ std::string configuration_error(const LaunchConfig& c) {
            " threads; at most 1024 (and 64 in z) are allowed";
   if (c.grid.x > 2147483647u || c.grid.y > 65535 || c.grid.z > 65535)
     return "grid " + extent(c.grid) + " is over (2147483647,65535,65535)";
-  if (c.shared_bytes > dynamic_shared_limit())
+  const std::size_t limit = dynamic_shared_limit(call.function);
+  if (c.shared_bytes > limit)
     return std::to_string(c.shared_bytes) + " bytes of dynamic shared memory; the limit is " +
-           std::to_string(dynamic_shared_limit()) +
+           std::to_string(limit) +
            (c.shared_bytes <= max_shared_optin ? " until cudaFuncSetAttribute raises it" : "");
   return "";
 }
 
-}  // namespace
-
-void launch_threads(const char* name, const LaunchConfig& config, void (*thread)(void*), void* closure) {
-  if (sticky_error() != cudaSuccess) return;
-  if (Worker::active() != nullptr)
-    Worker::active()->fail(cudaErrorNotSupported, text("a kernel launched a kernel"));
-  const std::string wrong = configuration_error(config);
-  if (!wrong.empty()) {
-    report_launch_error(cudaErrorInvalidConfiguration,
-                        "launch of kernel '" + std::string(name) + "': " + wrong);
-    return;
-  }
+void run(const KernelCall& call, const LaunchConfig& config) {
   // On the heap, because ThreadSanitizer keeps sync variables by address.
   auto launch = std::make_unique<Launch>();
-  launch->name = name;
+  launch->name = call.name;
   launch->grid = config.grid;
   launch->block = config.block;
   launch->shared_bytes = config.shared_bytes;
-  launch->thread = thread;
-  launch->closure = closure;
+  launch->shared_limit =
+      dynamic_shared_limit(call.function) > max_shared_default ? max_shared_optin : max_shared_default;
+  launch->thread = call.run;
+  launch->closure = call.closure;
   launch->threads_per_block = config.block.x * config.block.y * config.block.z;
   launch->blocks = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
   static std::atomic<std::uint64_t> launches{0};
@@ -89,6 +82,31 @@ void launch_threads(const char* name, const LaunchConfig& config, void (*thread)
   run_on_pool(work, check_nan() ? 0 : others < 1024 ? static_cast<int>(others) : 1024);
   tsan_acquire(&launch->end_token);
   if (launch->error != cudaSuccess) set_sticky_error(launch->error, launch->detail);
+}
+
+}  // namespace
+
+void launch_threads(const KernelCall& call, const LaunchConfig& config) {
+  if (sticky_error() != cudaSuccess) return;
+  if (Worker::active() != nullptr)
+    Worker::active()->fail(cudaErrorNotSupported, text("a kernel launched a kernel"));
+  const std::string wrong = configuration_error(call, config);
+  if (!wrong.empty()) {
+    report_launch_error(cudaErrorInvalidConfiguration,
+                        "launch of kernel '" + std::string(call.name) + "': " + wrong);
+    return;
+  }
+  if (!is_capturing(config.stream)) {
+    if (!is_default(config.stream) || refuse_default_stream(call.name) == cudaSuccess) run(call, config);
+    return;
+  }
+  const std::shared_ptr<void> closure = call.copy_closure(call.closure);
+  capture(config.stream, "kernel", [call, closure, config] {
+    KernelCall again = call;
+    again.closure = closure.get();
+    run(again, config);
+    return sticky_error();
+  });
 }
 
 }  // namespace simt

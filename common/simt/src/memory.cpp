@@ -18,6 +18,7 @@
 #include "error.h"
 #include "options.h"
 #include "sanitizers.h"
+#include "stream.h"
 
 namespace simt {
 namespace {
@@ -31,6 +32,7 @@ struct Allocation {
 struct Registry {
   std::mutex mutex;
   std::map<const char*, Allocation> allocations;  // by first byte
+  std::size_t device_bytes = 0;                   // of them, not the host's
   int accesses = 0;                               // DeviceAccess objects alive
 
   /// The allocation that holds `pointer`, or end().
@@ -110,12 +112,14 @@ cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
   if (pointer == nullptr) return report(cudaErrorInvalidValue);
   if (sticky_error() != cudaSuccess) return report(cudaSuccess);
   *pointer = nullptr;
+  const cudaError_t refused = refuse_in_capture("an allocation");
+  if (refused != cudaSuccess) return refused;
   if (bytes == 0) return cudaSuccess;
-  std::size_t free_bytes = 0, total = 0;
-  cudaMemGetInfo(&free_bytes, &total);
-  if (bytes > total)
-    return report(cudaErrorMemoryAllocation,
-                  std::to_string(bytes) + " bytes asked for, " + std::to_string(total) + " exist");
+  const std::size_t free_bytes = device_memory() - device_memory_used();
+  if (bytes > free_bytes)
+    return report(cudaErrorMemoryAllocation, std::to_string(bytes) + " bytes asked for, " +
+                                                 std::to_string(free_bytes) + " of " +
+                                                 std::to_string(device_memory()) + " are free");
   void* memory = nullptr;
   std::size_t mapped = 0;
   if (check_host() && type == cudaMemoryTypeDevice) {
@@ -135,6 +139,7 @@ cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
   Registry& r = registry();
   std::lock_guard<std::mutex> lock(r.mutex);
   r.allocations[static_cast<const char*>(memory)] = Allocation{bytes, type, mapped};
+  if (type != cudaMemoryTypeHost) r.device_bytes += bytes;
   if (mapped != 0 && r.accesses == 0) mprotect(memory, mapped, PROT_NONE);
   *pointer = memory;
   return cudaSuccess;
@@ -142,6 +147,8 @@ cudaError_t allocate(void** pointer, std::size_t bytes, cudaMemoryType type) {
 
 cudaError_t release(void* pointer, bool host) {
   if (pointer == nullptr) return report(cudaSuccess);
+  const cudaError_t refused = refuse_in_capture("a free");
+  if (refused != cudaSuccess) return refused;
   std::size_t mapped = 0;
   {
     Registry& r = registry();
@@ -150,6 +157,7 @@ cudaError_t release(void* pointer, bool host) {
     if (it == r.allocations.end() || (it->second.type == cudaMemoryTypeHost) != host)
       return report(cudaErrorInvalidValue, "free of a pointer that was not allocated, or twice");
     mapped = it->second.mapped;
+    if (!host) r.device_bytes -= it->second.bytes;
     r.allocations.erase(it);
   }
   if (mapped != 0)
@@ -210,6 +218,13 @@ void free_all_device_memory() {
       std::free(memory);
   }
   r.allocations.clear();
+  r.device_bytes = 0;
+}
+
+std::size_t device_memory_used() {
+  Registry& r = registry();
+  std::lock_guard<std::mutex> lock(r.mutex);
+  return r.device_bytes;
 }
 
 DeviceAccess::DeviceAccess() {
@@ -244,17 +259,17 @@ std::string find_shared_poison() {
 }
 
 cudaError_t copy_to_symbol(void* symbol, std::size_t symbol_bytes, const void* from, std::size_t bytes,
-                           std::size_t offset) {
+                           std::size_t offset, cudaStream_t stream) {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset)
     return report(cudaErrorInvalidValue, "copy past the symbol's end");
-  return copy(static_cast<char*>(symbol) + offset, from, bytes, cudaMemcpyDefault);
+  return cudaMemcpyAsync(static_cast<char*>(symbol) + offset, from, bytes, cudaMemcpyDefault, stream);
 }
 
 cudaError_t copy_from_symbol(void* to, const void* symbol, std::size_t symbol_bytes, std::size_t bytes,
-                             std::size_t offset) {
+                             std::size_t offset, cudaStream_t stream) {
   if (offset > symbol_bytes || bytes > symbol_bytes - offset)
     return report(cudaErrorInvalidValue, "copy past the symbol's end");
-  return copy(to, static_cast<const char*>(symbol) + offset, bytes, cudaMemcpyDefault);
+  return cudaMemcpyAsync(to, static_cast<const char*>(symbol) + offset, bytes, cudaMemcpyDefault, stream);
 }
 
 }  // namespace simt
@@ -273,7 +288,8 @@ cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned) {
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned) {
   return simt::allocate(pointer, bytes, cudaMemoryTypeManaged);
 }
-cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t) {
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  if (simt::is_capturing(stream)) return simt::refuse_in_capture_of(stream, "cudaMallocAsync");
   return cudaMalloc(pointer, bytes);
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
@@ -286,7 +302,8 @@ cudaError_t cudaFree(void* pointer) {
 cudaError_t cudaFreeHost(void* pointer) {
   return simt::release(pointer, true);
 }
-cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  if (simt::is_capturing(stream)) return simt::refuse_in_capture_of(stream, "cudaFreeAsync");
   return cudaFree(pointer);
 }
 cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned) {
@@ -312,42 +329,48 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return report(cudaSuccess);
 }
 
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  return simt::copy(to, from, bytes, kind);
-}
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
-                            cudaStream_t) {
-  return simt::copy(to, from, bytes, kind);
+                            cudaStream_t stream) {
+  return simt::queue(stream, "memcpy", [=] { return simt::copy(to, from, bytes, kind); });
+}
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                              std::size_t width, std::size_t height, cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+  if (width > to_pitch || width > from_pitch) return report(cudaErrorInvalidPitchValue);
+  return simt::queue(stream, "memcpy", [=] {
+    for (std::size_t row = 0; row < height; ++row) {
+      const cudaError_t error = simt::copy(static_cast<char*>(to) + row * to_pitch,
+                                           static_cast<const char*>(from) + row * from_pitch, width, kind);
+      if (error != cudaSuccess) return error;
+    }
+    return report(cudaSuccess);
+  });
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t stream) {
+  return simt::queue(stream, "memset", [=] { return simt::set(to, value, bytes); });
+}
+cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
+                              cudaStream_t stream) {
+  if (width > pitch) return report(cudaErrorInvalidPitchValue);
+  return simt::queue(stream, "memset", [=] {
+    for (std::size_t row = 0; row < height; ++row) {
+      const cudaError_t error = simt::set(static_cast<char*>(to) + row * pitch, value, width);
+      if (error != cudaSuccess) return error;
+    }
+    return report(cudaSuccess);
+  });
+}
+
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  return cudaMemcpyAsync(to, from, bytes, kind, nullptr);
 }
 cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
                          std::size_t width, std::size_t height, cudaMemcpyKind kind) {
-  if (width > to_pitch || width > from_pitch) return report(cudaErrorInvalidPitchValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t error = simt::copy(static_cast<char*>(to) + row * to_pitch,
-                                         static_cast<const char*>(from) + row * from_pitch, width, kind);
-    if (error != cudaSuccess) return error;
-  }
-  return report(cudaSuccess);
-}
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind kind, cudaStream_t) {
-  return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+  return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, nullptr);
 }
 cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
-  return simt::set(to, value, bytes);
-}
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
-  return simt::set(to, value, bytes);
+  return cudaMemsetAsync(to, value, bytes, nullptr);
 }
 cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  if (width > pitch) return report(cudaErrorInvalidPitchValue);
-  for (std::size_t row = 0; row < height; ++row) {
-    const cudaError_t error = simt::set(static_cast<char*>(to) + row * pitch, value, width);
-    if (error != cudaSuccess) return error;
-  }
-  return report(cudaSuccess);
-}
-cudaError_t cudaMemset2DAsync(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height,
-                              cudaStream_t) {
-  return cudaMemset2D(to, pitch, value, width, height);
+  return cudaMemset2DAsync(to, pitch, value, width, height, nullptr);
 }

@@ -1,5 +1,6 @@
 // Wrong kernels end their launch with an error that names kernel, block and thread. Emulator only: on a GPU
 // most of these hang, corrupt memory or pass by luck.
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <cmath>
@@ -52,6 +53,26 @@ __global__ void shuffle_from_outside(float* out) {
   extern __shared__ float buffer[];
   buffer[n] = 1;
   out[0] = buffer[0];
+}
+__global__ void static_and_dynamic(float* out) {
+  __shared__ float kept[4096];  // 16 KB
+  extern __shared__ float asked[];
+  kept[threadIdx.x] = asked[threadIdx.x] = 1;
+  out[threadIdx.x] = kept[threadIdx.x];
+}
+constexpr int copy_line = __LINE__ + 3;
+__global__ void copy_async(float* shared_or_not, const float* in, std::size_t bytes, std::size_t offset) {
+  __shared__ float4 values[2];
+  __pipeline_memcpy_async(shared_or_not ? shared_or_not : &values[0].x + offset, in, bytes);
+}
+__global__ void waits_for_nothing(const float* in, float* out, bool commit) {
+  __shared__ float value;
+  __pipeline_memcpy_async(&value, in, 4);
+  if (commit)
+    __pipeline_commit();
+  else
+    __pipeline_wait_prior(0);
+  out[0] = value;
 }
 __global__ void stops(float* out) {
   if (threadIdx.x == 3) __trap();
@@ -134,6 +155,35 @@ TEST_CASE("uninitialised shared memory is NaN", "[simt][errors]") {
   DeviceArray<float> out(1);
   uninitialised<<<1, 1>>>(out.get());
   REQUIRE(std::isnan(out.values()[0]));
+}
+
+TEST_CASE("static and dynamic shared memory over the limit of both is an error", "[simt][errors]") {
+  DeviceArray<float> out(32);
+  static_and_dynamic<<<1, 32, 32 * 1024 + 4>>>(out.get());
+  CHECK(missing(error_text(cudaErrorInvalidConfiguration),
+                {"16384 bytes of static and 32772 of dynamic shared memory; the limit of both is 49152"}) ==
+        "");
+}
+
+TEST_CASE("asynchronous copies of wrong sizes, addresses and destinations are errors", "[simt][errors]") {
+  DeviceArray<float> in(std::vector<float>(8, 1.0f)), out(8);
+  copy_async<<<1, 1>>>(nullptr, in.get(), 12, 0);
+  CHECK(missing(error_text(cudaErrorLaunchFailure), {"4, 8 or 16 bytes", at(copy_line)}) == "");
+  copy_async<<<1, 1>>>(nullptr, in.get() + 1, 8, 0);
+  CHECK(missing(error_text(cudaErrorMisalignedAddress), {"multiples of the size", at(copy_line)}) == "");
+  copy_async<<<1, 1>>>(nullptr, in.get(), 16, 8);
+  CHECK(missing(error_text(cudaErrorIllegalAddress), {"not in the block's shared memory", at(copy_line)}) ==
+        "");
+  copy_async<<<1, 1>>>(out.get(), in.get(), 4, 0);
+  CHECK(missing(error_text(cudaErrorIllegalAddress), {"not in the block's shared memory"}) == "");
+}
+
+TEST_CASE("what an asynchronous copy brings is not there before the wait", "[simt][errors]") {
+  DeviceArray<float> in(std::vector<float>{5.0f}), out(1);
+  for (const bool commit : {true, false}) {
+    waits_for_nothing<<<1, 1>>>(in.get(), out.get(), commit);
+    CHECK(std::isnan(out.values()[0]));
+  }
 }
 
 TEST_CASE("an error stays until it is cleared, and launches do nothing meanwhile", "[simt][errors]") {

@@ -85,6 +85,20 @@ TEST_CASE("asking for more memory than there is fails and is forgotten", "[simt]
   REQUIRE(cudaGetLastError() == cudaSuccess);
 }
 
+TEST_CASE("free memory shrinks by what is allocated", "[simt]") {
+  constexpr std::size_t kBytes = 64 << 20;
+  std::size_t before = 0, during = 0, after = 0, total = 0, same_total = 0;
+  void* p = nullptr;
+  check(cudaMemGetInfo(&before, &total));
+  check(cudaMalloc(&p, kBytes));
+  check(cudaMemGetInfo(&during, &same_total));
+  check(cudaFree(p));
+  check(cudaMemGetInfo(&after, &same_total));
+  CHECK(total == same_total);
+  CHECK(before - during >= kBytes);
+  CHECK(after - during >= kBytes);
+}
+
 TEST_CASE("device queries answer sensibly", "[simt]") {
   int count = 0, device = -1, value = 0;
   check(cudaGetDeviceCount(&count));
@@ -110,6 +124,11 @@ TEST_CASE("device queries answer sensibly", "[simt]") {
   int blocks = 0;
   check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_one, 256, 0));
   REQUIRE(blocks >= 1);
+  REQUIRE(blocks * 256 <= properties.maxThreadsPerMultiProcessor);
+  int fewer = 0;
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&fewer, add_one, 256, 40 * 1024));
+  REQUIRE(fewer >= 1);
+  REQUIRE(fewer * 40 * 1024 <= static_cast<int>(properties.sharedMemPerMultiprocessor));
 }
 
 TEST_CASE("errors have names and texts", "[simt]") {

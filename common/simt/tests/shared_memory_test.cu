@@ -101,6 +101,23 @@ __global__ void ring(int* out, int steps) {
   out[blockIdx.x * blockDim.x + me] = values[me];
 }
 
+template <class T>
+__global__ void dynamic_copy(T* values) {
+  extern __shared__ __align__(16) unsigned char bytes[];
+  T* copy = reinterpret_cast<T*>(bytes);
+  copy[threadIdx.x] = values[threadIdx.x];
+  __syncthreads();
+  values[threadIdx.x] = copy[threadIdx.x];
+}
+
+__global__ void static_and_dynamic(float* out) {
+  __shared__ float kept[4096];  // 16 KB
+  extern __shared__ float asked[];
+  kept[threadIdx.x] = asked[threadIdx.x] = 1;
+  __syncthreads();
+  out[threadIdx.x] = kept[31 - threadIdx.x] + asked[31 - threadIdx.x];
+}
+
 }  // namespace
 
 TEST_CASE("a tile in shared memory transposes matrices that do not fill it", "[simt]") {
@@ -161,11 +178,34 @@ TEST_CASE("values travel around a ring of threads", "[simt]") {
   }
 }
 
-TEST_CASE("more than 48 KB of dynamic shared memory need the attribute", "[simt]") {
+TEST_CASE("more than 48 KB of dynamic shared memory need the attribute, for each kernel its own", "[simt]") {
+  constexpr int kBytes = 100 * 1024;
   DeviceArray<float> out(8);
-  uses_namespace_scope<<<1, 8, 100 * 1024>>>(out.get(), 8);
+  DeviceArray<int> numbers(8);
+  uses_namespace_scope<<<1, 8, kBytes>>>(out.get(), 8);
   REQUIRE(cudaGetLastError() != cudaSuccess);
-  check(cudaFuncSetAttribute(uses_namespace_scope, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 * 1024));
-  uses_namespace_scope<<<1, 8, 100 * 1024>>>(out.get(), 8);
+  check(cudaFuncSetAttribute(uses_namespace_scope, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  uses_namespace_scope<<<1, 8, kBytes>>>(out.get(), 8);
   REQUIRE(out.values() == std::vector<float>{7, 6, 5, 4, 3, 2, 1, 0});
+  cudaFuncAttributes attributes;
+  check(cudaFuncGetAttributes(&attributes, uses_namespace_scope));
+  REQUIRE(attributes.maxDynamicSharedSizeBytes == kBytes);
+  ring<<<1, 8, kBytes>>>(numbers.get(), 1);  // another kernel
+  REQUIRE(cudaGetLastError() != cudaSuccess);
+  dynamic_copy<float><<<1, 8, kBytes>>>(out.get());
+  REQUIRE(cudaGetLastError() != cudaSuccess);
+  check(cudaFuncSetAttribute(dynamic_copy<int>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
+  dynamic_copy<float><<<1, 8, kBytes>>>(out.get());  // another instance of the template
+  REQUIRE(cudaGetLastError() != cudaSuccess);
+  dynamic_copy<int><<<1, 8, kBytes>>>(numbers.get());
+  REQUIRE(cudaGetLastError() == cudaSuccess);
+  REQUIRE(cudaFuncSetAttribute(ring, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20) ==
+          cudaErrorInvalidValue);
+  REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+}
+
+TEST_CASE("static and dynamic shared memory together keep to the limit", "[simt]") {
+  DeviceArray<float> out(32);
+  static_and_dynamic<<<1, 32, 32 * 1024>>>(out.get());
+  REQUIRE(out.values() == std::vector<float>(32, 2.0f));
 }

@@ -64,13 +64,14 @@ TEST_CASE("what is plain C++ stays as it is", "[simt][translator]") {
 
 TEST_CASE("launches become calls with the kernel's name", "[simt][translator]") {
   CHECK(translate("void f() { k<<<1, 2>>>(); }\n").text ==
-        "void f() { ::simt::launch(\"k\", [&](auto&... simt_a) { k(simt_a...); }, ::simt::LaunchConfig(1, "
-        "2)); }\n");
-  CHECK(translate("void f() { ns::k<T, (a > b)><<<dim3(1, n), g(2, 3), 4 * sizeof(T), s>>>(x, y[1]); }\n")
-            .text ==
-        "void f() { ::simt::launch(\"ns::k<T, (a > b)>\", [&](auto&... simt_a) { ns::k<T, (a > "
-        "b)>(simt_a...); }, "
-        "::simt::LaunchConfig(dim3(1, n), g(2, 3), 4 * sizeof(T), s), x, y[1]); }\n");
+        "void f() { ::simt::launch(\"k\", [=](auto&... simt_a) { k(simt_a...); }, "
+        "[=](auto simt_f) -> decltype(simt_f(k)) { return simt_f(k); }, ::simt::LaunchConfig(1, 2)); }\n");
+  CHECK(
+      translate("void f() { ns::k<T, (a > b)><<<dim3(1, n), g(2, 3), 4 * sizeof(T), s>>>(x, y[1]); }\n")
+          .text ==
+      "void f() { ::simt::launch(\"ns::k<T, (a > b)>\", [=](auto&... simt_a) { ns::k<T, (a > b)>(simt_a...); "
+      "}, [=](auto simt_f) -> decltype(simt_f(ns::k<T, (a > b)>)) { return simt_f(ns::k<T, (a > b)>); }, "
+      "::simt::LaunchConfig(dim3(1, n), g(2, 3), 4 * sizeof(T), s), x, y[1]); }\n");
   CHECK(translate("void f() { if (n) table[i]<<<1, 2>>>(p); else ::k<<<1, 2>>>(p); }\n")
             .text.find("else ::simt::launch(\"::k\"") != std::string::npos);
   CHECK(translate("void f() { if (n) table[i]<<<1, 2>>>(p); }\n")

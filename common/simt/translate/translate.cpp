@@ -1,7 +1,8 @@
 // rung_simt_translate: rewrites the parts of a .cu file that are not C++ so that a host compiler takes it.
 //
 //   kernel<T, 4><<<grid, block, shared, stream>>>(a, b)
-//     → ::simt::launch("kernel<T, 4>", [&](auto&... simt_a) { kernel<T, 4>(simt_a...); },
+//     → ::simt::launch("kernel<T, 4>", [=](auto&... simt_a) { kernel<T, 4>(simt_a...); },
+//                      [=](auto simt_f) -> decltype(simt_f(kernel<T, 4>)) { return simt_f(kernel<T, 4>); },
 //                      ::simt::LaunchConfig(grid, block, shared, stream), a, b)
 //   __shared__ float tile[32][33];   → auto& tile = ::simt::static_shared<float[(32)][(33)]>([] {}, "tile");
 //   extern __shared__ float row[];   → auto* row = ::simt::dynamic_shared<float>();
@@ -466,9 +467,11 @@ class Translator {
     const std::size_t arguments = after(close + 2);
     if (arguments >= end || !is(arguments, "(")) fail(open, "the kernel's arguments are missing after >>>");
     const std::size_t arguments_end = match(arguments, end);
-    std::string out = "::simt::launch(\"" + flat(callee, open) + "\", [&](auto&... simt_a) { " +
-                      text(callee, open) + "(simt_a...); }, ::simt::LaunchConfig(" + range(open + 1, close) +
-                      ")";
+    const std::string kernel = flat(callee, open);
+    std::string out = "::simt::launch(\"" + kernel + "\", [=](auto&... simt_a) { " + text(callee, open) +
+                      "(simt_a...); }, [=](auto simt_f) -> decltype(simt_f(" + kernel +
+                      ")) { return simt_f(" + kernel + "); }, ::simt::LaunchConfig(" +
+                      range(open + 1, close) + ")";
     bool empty = true;
     for (std::size_t i = arguments + 1; i < arguments_end; ++i) empty = empty && !significant(i);
     for (std::size_t i = close + 3; i < arguments; ++i) out += tokens_[i].text;
