@@ -62,8 +62,8 @@ class Suite:
             self.fail(str(error), relevant(error.output, 60))
         return None
 
-    def run_catch(self, program, what, environment=None):
-        """Runs a Catch2 program and adds its test cases to the counts."""
+    def run_catch(self, program, what, environment=None, files=()):
+        """Runs a Catch2 program, or its tests from these files, and adds its test cases to the counts."""
         report = self.folder / f"{what}.xml"
         report.unlink(missing_ok=True)
         wanted = ["~[.]"] + ([] if self.options.gpu else ["~[gpu]"])
@@ -73,11 +73,13 @@ class Suite:
             wanted.append("~[vocabularies]")
         if self.options.sanitize:
             wanted.append("~[slow]")
+        expression = ",".join("".join(wanted) + tag for tag in [f"[#{file}]" for file in files] or [""])
         environment = dict(self.environment, **(environment or {}))
-        status, output = self.run([program, "".join(wanted), "-r", "xml", "-o", report], environment, self.folder)
+        by_file = ["-#"] if files else []
+        status, output = self.run([program, expression, "-r", "xml", "-o", report, *by_file], environment, self.folder)
         if status is None:
             return self.fail(f"{what}: the tests ran for over {LIMIT_S // 60} minutes", output)
-        total = self.count_cases(program, environment)
+        total = 0 if files else self.count_cases(program, environment)
         try:
             cases = ElementTree.parse(report).getroot().iter("TestCase")
             results = [(case.get("name"), case.find("OverallResult")) for case in cases]
@@ -103,7 +105,7 @@ class Suite:
             _, listed = self.run([program, "--list-tests", "--verbosity", "quiet", "~[.]"], environment)
         return len([line for line in listed.splitlines() if line.strip()])
 
-    def chapter(self, chapter):
+    def chapter(self, chapter, *files):
         name = chapter.name
         started = time.monotonic()
         objects = self.build(name, chapter)
@@ -112,7 +114,7 @@ class Suite:
         if objects and self.options.build_only:
             self.passed += 1
         elif objects:
-            self.run_catch(objects / "tests", name, {"RUNG_PROGRAM": str(objects / "rung")})
+            self.run_catch(objects / "tests", name, {"RUNG_PROGRAM": str(objects / "rung")}, files)
         self.say(f"{name}: {self.passed - before} passed; build {built - started:.0f} s, tests {time.monotonic() - built:.0f} s")
 
     def common(self):
@@ -174,6 +176,31 @@ class Suite:
             self.fail(f"{' '.join(str(getattr(a, 'name', a)) for a in arguments) or function.__name__}: {error}")
 
 
+def sources(chapter):
+    """The chapter's kernels, parsers and tests: path inside of it → content."""
+    wanted = [path for pattern in ("src/**/*.cu", "src/**/*.cuh", "src/tensor/*", "src/model_file/*", "src/tokenizer/*", "tests/*.cpp")
+              for path in chapter.glob(pattern) if path.is_file()]
+    return {path.relative_to(chapter): path.read_bytes() for path in wanted}
+
+
+def for_sanitizers(chapters):
+    """What has each distinct kernel and parser once: [(chapter, names of the test files to run there; none means all)].
+
+    That is the newest chapter, and before it each one with a kernel or parser that a later one changed or removed. There the test files
+    run that no later chapter in the list holds unchanged.
+    """
+    chosen = [(chapters[-1], [])]
+    later = sources(chapters[-1])
+    covered = {(path, text) for path, text in later.items()}
+    for chapter in reversed(chapters[:-1]):
+        new = {(path, text) for path, text in sources(chapter).items()} - covered
+        tests = sorted(path.stem for path, _ in new if path.parts[0] == "tests")
+        if any(path.parts[0] == "src" for path, _ in new):
+            chosen.insert(0, (chapter, tests))
+            covered |= new
+    return chosen
+
+
 class Parser(argparse.ArgumentParser):
     def error(self, message):
         self.exit(1, f"rung: {message} (./test.sh --help lists what there is)\n")
@@ -214,8 +241,8 @@ def main():
         suite.part(suite.stage, ["check"])
     if everything:
         suite.part(suite.common)
-    for chapter in chapters:
-        suite.part(suite.chapter, chapter)
+    for chapter, files in for_sanitizers(chapters) if options.sanitize and everything else ((chapter, []) for chapter in chapters):
+        suite.part(suite.chapter, chapter, *files)
     if whole:
         suite.part(suite.stage, ["check", "--outputs"])
         suite.part(suite.python_tests)

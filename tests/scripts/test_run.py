@@ -589,6 +589,26 @@ class TestSuite(Scripts):
                 self.assertEqual("~[gpu]" in tags, folder != "gpu")
                 self.assertEqual("~[slow]" in tags, folder in ("address", "thread"))
 
+    def test_a_sanitizer_takes_each_kernel_and_parser_once(self):
+        def runs():
+            self.calls_file.unlink(missing_ok=True)
+            status, _, out = self.suite("--sanitize", "thread")
+            self.assertEqual(status, 0, out)
+            folders = [c.split("/objects")[0].rsplit("/", 1)[1] for c in self.calls() if "--build" in c]
+            return folders, [c.split()[1] for c in self.calls() if c.startswith("tests ") and " -o " in c]
+
+        last, first = self.root / "chapters/13-last", self.root / "chapters/11-generate"
+        for chapter in (first, last):
+            write(chapter / "src/ops/sum.cu", "the same")
+            write(chapter / "src/engine/loop.cpp", f"neither kernel nor parser: {chapter.name}")
+            write(chapter / "tests/test_sum.cpp", "the same")
+            write(chapter / "tests/test_dot.cpp", chapter.name)
+        self.assertEqual(runs(), (["common", "13-last"], ["~[.]~[gpu]~[vocabularies]~[slow]"]))
+        write(first / "src/ops/dot.cu", "only here")
+        self.assertEqual(runs(), (["common", "11-generate", "13-last"], ["~[.]~[gpu]~[vocabularies]~[slow][#test_dot]", "~[.]~[gpu]~[vocabularies]~[slow]"]))
+        write(first / "tests/test_norm.cpp", "only here")
+        self.assertEqual(runs()[1][0], "~[.]~[gpu]~[vocabularies]~[slow][#test_dot],~[.]~[gpu]~[vocabularies]~[slow][#test_norm]")
+
     def test_build_only(self):
         status, last, out = self.suite("--gpu", "--build-only")
         self.assertEqual((status, last), (0, "2 passed, 0 failed, 0 skipped"), out)

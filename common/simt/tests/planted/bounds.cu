@@ -79,6 +79,20 @@ const planted::Register past_global("read past a global buffer by one", Means::a
                                      "0 bytes to the right of 400-byte region", "BUG"},
                                     run_global);
 
+__global__ void fill_elements(float* out, int n) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < n) out[i] = 1;  // BUG
+}
+void run_fill(bool wrong, int threads) {
+  Buffer<float> out(100);
+  fill_elements<<<100 / threads + 1, threads>>>(out.data, wrong ? 101 : 100);
+}
+const planted::Register past_global_write("write past a global buffer by one", Means::address,
+                                          {"in kernel 'fill_elements' block (", "heap-buffer-overflow",
+                                           "WRITE of size 4", "0 bytes to the right of 400-byte region",
+                                           "BUG"},
+                                          run_fill);
+
 void run_freed(bool wrong, int threads) {
   Buffer<float> out(100);
   float* in = nullptr;

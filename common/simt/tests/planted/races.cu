@@ -1,4 +1,5 @@
 // Missing barriers and other races.
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include "planted.h"
@@ -131,5 +132,26 @@ void run_warp(bool wrong, int threads) {
 }
 const planted::Register in_a_warp("lanes exchange through shared memory without __syncwarp", Means::race,
                                   {"data race", "warp_exchange", "BUG"}, run_warp);
+
+template <bool wrong>
+__global__ void copied_tile(const float* in, float* out) {
+  extern __shared__ float values[];
+  const int me = static_cast<int>(threadIdx.x), n = static_cast<int>(blockDim.x);
+  __pipeline_memcpy_async(values + me, in + me, sizeof(float));
+  __pipeline_commit();
+  __pipeline_wait_prior(0);  // BUG: this thread's copies alone
+  if (!wrong) __syncthreads();
+  out[me] = values[(me + 1) % n];  // BUG
+}
+void run_copied(bool wrong, int threads) {
+  Buffer<float> in(static_cast<std::size_t>(threads)), out(static_cast<std::size_t>(threads));
+  const std::size_t bytes = static_cast<std::size_t>(threads) * sizeof(float);
+  if (wrong)
+    copied_tile<true><<<1, threads, bytes>>>(in.data, out.data);
+  else
+    copied_tile<false><<<1, threads, bytes>>>(in.data, out.data);
+}
+const planted::Register copied("missing barrier after asynchronous copies", Means::race,
+                               {"data race", "copied_tile", "BUG"}, run_copied);
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Results that are wrong though no access is: uninitialised memory, order, leaks, host access.
+#include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
 #include <cstdio>
@@ -32,6 +33,28 @@ const planted::Register uninitialised("uninitialised shared memory", Means::alwa
                                       {"kernel 'block_total<true>' block (0,0,0)",
                                        "uninitialised shared memory reached global memory"},
                                       run_total, "nan");
+
+template <bool wrong>
+__global__ void copy_through_shared(const float* in, float* out) {
+  extern __shared__ float values[];
+  const int me = static_cast<int>(threadIdx.x);
+  __pipeline_memcpy_async(values + me, in + me, sizeof(float));
+  __pipeline_commit();
+  __pipeline_wait_prior(wrong ? 1 : 0);
+  out[me] = values[me];
+}
+void run_copy(bool wrong, int threads) {
+  Buffer<float> in(static_cast<std::size_t>(threads)), out(static_cast<std::size_t>(threads));
+  const std::size_t bytes = static_cast<std::size_t>(threads) * sizeof(float);
+  if (wrong)
+    copy_through_shared<true><<<1, threads, bytes>>>(in.data, out.data);
+  else
+    copy_through_shared<false><<<1, threads, bytes>>>(in.data, out.data);
+}
+const planted::Register too_early("an asynchronous copy read before it has arrived", Means::always,
+                                  {"kernel 'copy_through_shared<true>' block (0,0,0)",
+                                   "uninitialised shared memory reached global memory"},
+                                  run_copy, "nan");
 
 template <bool wrong>
 __global__ void append(const int* in, int* out, int* used) {
@@ -90,6 +113,36 @@ const planted::Register block_order("a sum that depends on the order of blocks",
                                     {"sum_blocks: the result depends on the order", "element 0 is ",
                                      "RUNG_SIMT_SEED="},
                                     run_block_order);
+
+void run_out(bool wrong, int) {
+  setenv("RUNG_SIMT_MEMORY_MB", "2", 1);
+  Buffer<char> first(1 << 20);
+  void* second = nullptr;
+  cudaMalloc(&second, (1 << 20) + (wrong ? 1 : 0));
+  cudaFree(second);
+}
+const planted::Register out_of_memory("more device memory than there is", Means::always,
+                                      {"out of memory: 1048577 bytes asked for, 1048576 of 2097152 are free"},
+                                      run_out);
+
+void run_capture(bool wrong, int threads) {
+  cudaStream_t stream = nullptr;
+  cudaStreamCreate(&stream);
+  Buffer<float> in(static_cast<std::size_t>(threads)), out(static_cast<std::size_t>(threads));
+  cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+  void* memory = nullptr;
+  if (wrong) cudaMalloc(&memory, 1000);
+  copy_through_shared<false>
+      <<<1, threads, static_cast<std::size_t>(threads) * sizeof(float), stream>>>(in.data, out.data);
+  cudaGraph_t graph = nullptr;
+  const cudaError_t error = cudaStreamEndCapture(stream, &graph);
+  if (error != cudaSuccess) std::fprintf(stderr, "capture: %s\n", cudaGetErrorName(error));
+  if (graph != nullptr) cudaGraphDestroy(graph);
+  cudaGetLastError();
+  cudaStreamDestroy(stream);
+}
+const planted::Register captured("an allocation while a stream captures", Means::always,
+                                 {"capture: cudaErrorStreamCaptureInvalidated"}, run_capture);
 
 void run_leak(bool wrong, int) {
   float* memory = nullptr;
