@@ -136,7 +136,10 @@ unsigned Worker::take_unstarted() {
 }
 
 Fiber& Worker::idle_fiber() {
-  if (idle_.empty()) {
+  if (SIMT_TSAN) {
+    starting_ = sets_[set_][seeded_ ? start_order_[started_] : started_].get();
+    reset_fiber(*starting_, fiber_main);
+  } else if (idle_.empty()) {
     fibers_.push_back(make_fiber(fiber_main));
     starting_ = fibers_.back().get();
   } else {
@@ -155,14 +158,7 @@ Fiber& Worker::next_fiber() {
     --ready_count_;
     return *threads_[current_].fiber;
   }
-  if (started_ < count_) {
-    Fiber& fiber = idle_fiber();
-#if SIMT_TSAN
-    fiber.tsan = threads_[seeded_ ? start_order_[started_] : started_].tsan;
-#endif
-    return fiber;
-  }
-  return main_;
+  return started_ < count_ ? idle_fiber() : main_;
 }
 
 /// The running thread waits: others run until it is made ready.
@@ -216,7 +212,7 @@ void Worker::run_fiber(Fiber& self) {
       if (threw) fail(cudaErrorLaunchFailure, thrown_);
       const RuntimeScope scope(*this);
       if (!exit_thread(index)) leave_fiber(self, main_);
-      if (SIMT_TSAN) leave_fiber(self, next_fiber());  // its stack is not used again in this block
+      if (SIMT_TSAN) leave_fiber(self, next_fiber());  // the stack is this thread's alone
       if (!failed_ && started_ < count_ && !choose_ready()) continue;
     }
     Fiber& next = next_fiber();
@@ -598,12 +594,7 @@ void Worker::run_block(Launch& launch, std::uint64_t number) {
   const std::uint64_t row = number / launch.grid.x;
   blockIdx = uint3{static_cast<unsigned>(number % launch.grid.x), static_cast<unsigned>(row % launch.grid.y),
                    static_cast<unsigned>(row / launch.grid.y)};
-#if SIMT_TSAN
-  main_.tsan = __tsan_get_current_fiber();
-  // From here, not from the thread that happens to run before: creation orders the creator before the
-  // created.
-  for (ThreadRecord& thread : threads_) thread.tsan = __tsan_create_fiber(0);
-#endif
+  make_set();
   active_worker = this;
   Fiber& first = next_fiber();
   switch_fiber(main_, first);
@@ -633,7 +624,17 @@ void Worker::run_block(Launch& launch, std::uint64_t number) {
 
 void Worker::finish_block() {
   check_and_free_shared();
-  if (failed_ || SIMT_TSAN) {
+  if (SIMT_TSAN) {
+    for (unsigned t = 0; t < count_; ++t) {
+      const ThreadState state = threads_[t].state;
+      if (state != ThreadState::waiting && state != ThreadState::running) continue;
+      end_abandoned(threads_[t]);
+      sets_[set_][t].reset();
+    }
+    delete tokens_;
+    tokens_ = nullptr;
+    set_ ^= 1;
+  } else if (failed_) {
     // Abandoned threads leave their fibers in the middle of the kernel: start those over.
     for (const auto& fiber : fibers_) {
       bool idle = false;
@@ -643,17 +644,31 @@ void Worker::finish_block() {
       idle_.push_back(fiber.get());
     }
   }
+}
+
+/// ThreadSanitizer only: a fiber for each thread of the block. Made here, not by the thread that happens to
+/// run before, because creation orders the creator before the created.
+void Worker::make_set() {
 #if SIMT_TSAN
-  for (ThreadRecord& thread : threads_) {
-    __tsan_switch_to_fiber(thread.tsan, 1);
-    // Abandoned: what it did before still comes before what the host does next.
-    if (thread.state != ThreadState::exited) tsan_release(&launch_->end_token);
-    for (; thread.ignores > 0; --thread.ignores) end_ignoring();
-    __tsan_switch_to_fiber(main_.tsan, 1);
-    __tsan_destroy_fiber(thread.tsan);
+  main_.tsan = __tsan_get_current_fiber();
+  std::vector<std::unique_ptr<Fiber>>& set = sets_[set_];
+  if (set.size() < count_) set.resize(count_);
+  for (unsigned t = 0; t < count_; ++t) {
+    if (set[t] != nullptr) continue;
+    set[t] = make_fiber(fiber_main);
+    set[t]->tsan = __tsan_create_fiber(0);
   }
-  delete tokens_;
-  tokens_ = nullptr;
+#endif
+}
+
+/// ThreadSanitizer only: what an abandoned thread did still comes before what the host does next.
+void Worker::end_abandoned([[maybe_unused]] ThreadRecord& thread) {
+#if SIMT_TSAN
+  __tsan_switch_to_fiber(thread.fiber->tsan, 1);
+  tsan_release(&launch_->end_token);
+  for (; thread.ignores > 0; --thread.ignores) end_ignoring();
+  __tsan_switch_to_fiber(main_.tsan, 1);
+  __tsan_destroy_fiber(thread.fiber->tsan);
 #endif
 }
 

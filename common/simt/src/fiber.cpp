@@ -99,13 +99,6 @@ void reset_fiber(Fiber& fiber, FiberEntry entry) {
 #if SIMT_ASAN
   __asan_unpoison_memory_region(fiber.stack_bottom, fiber.stack_bytes);
 #endif
-#if SIMT_TSAN
-  {
-    TsanIgnore ignore;
-    mmap(fiber.stack_bottom, fiber.stack_bytes, PROT_READ | PROT_WRITE,
-         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  }
-#endif
   fiber.fake_stack = nullptr;
   start_at(fiber, entry);
 }

@@ -56,7 +56,7 @@ __global__ void last_block(float* partial, float* total) {
     float sum = 0;
     for (unsigned i = 0; i < gridDim.x; ++i) sum += partial[i];
     *total = sum;
-    arrived = 0;
+    atomicExch(&arrived, 0u);
   }
 }
 

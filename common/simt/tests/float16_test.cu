@@ -188,17 +188,17 @@ __global__ void pairs(const float2* in, float* out) {
 
 }  // namespace
 
-TEST_CASE("every half and bfloat16 pattern decodes exactly", "[simt]") {
+TEST_CASE("every half and bfloat16 pattern decodes exactly", "[simt][slow]") {
   check_decode<Half>();
   check_decode<Bfloat16>();
 }
 
-TEST_CASE("float to half and bfloat16 rounds to nearest, ties to even", "[simt]") {
+TEST_CASE("float to half and bfloat16 rounds to nearest, ties to even", "[simt][slow]") {
   check_encode<Half>();
   check_encode<Bfloat16>();
 }
 
-TEST_CASE("half and bfloat16 arithmetic rounds once", "[simt]") {
+TEST_CASE("half and bfloat16 arithmetic rounds once", "[simt][slow]") {
   check_arithmetic<Half>();
   check_arithmetic<Bfloat16>();
 }
