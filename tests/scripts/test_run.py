@@ -603,11 +603,11 @@ class TestSuite(Scripts):
             write(chapter / "src/engine/loop.cpp", f"neither kernel nor parser: {chapter.name}")
             write(chapter / "tests/test_sum.cpp", "the same")
             write(chapter / "tests/test_dot.cpp", chapter.name)
-        self.assertEqual(runs(), (["common", "13-last"], ["~[.]~[gpu]~[vocabularies]~[slow]"]))
+        self.assertEqual(runs(), (["common", "13-last"], ["~[.]~[gpu]~[model]~[vocabularies]~[slow]"]))
         write(first / "src/ops/dot.cu", "only here")
-        self.assertEqual(runs(), (["common", "11-generate", "13-last"], ["~[.]~[gpu]~[vocabularies]~[slow][#test_dot]", "~[.]~[gpu]~[vocabularies]~[slow]"]))
+        self.assertEqual(runs(), (["common", "11-generate", "13-last"], ["~[.]~[gpu]~[model]~[vocabularies]~[slow][#test_dot]", "~[.]~[gpu]~[model]~[vocabularies]~[slow]"]))
         write(first / "tests/test_norm.cpp", "only here")
-        self.assertEqual(runs()[1][0], "~[.]~[gpu]~[vocabularies]~[slow][#test_dot],~[.]~[gpu]~[vocabularies]~[slow][#test_norm]")
+        self.assertEqual(runs()[1][0], "~[.]~[gpu]~[model]~[vocabularies]~[slow][#test_dot],~[.]~[gpu]~[model]~[vocabularies]~[slow][#test_norm]")
 
     def test_build_only(self):
         status, last, out = self.suite("--gpu", "--build-only")
