@@ -210,9 +210,13 @@ void Worker::run_fiber(Fiber& self) {
         thrown_ = text("an exception left the kernel");
       }
       if (threw) fail(cudaErrorLaunchFailure, thrown_);
-      const RuntimeScope scope(*this);
-      if (!exit_thread(index)) leave_fiber(self, main_);
-      if (SIMT_TSAN) leave_fiber(self, next_fiber());  // the stack is this thread's alone
+      Fiber* next = nullptr;
+      {
+        const RuntimeScope scope(*this);
+        if (!exit_thread(index)) leave_fiber(self, main_);
+        if (SIMT_TSAN) next = &next_fiber();
+      }
+      if (SIMT_TSAN) leave_fiber(self, *next);  // the stack is this thread's alone
       if (!failed_ && started_ < count_ && !choose_ready()) continue;
     }
     Fiber& next = next_fiber();

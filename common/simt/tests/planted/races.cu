@@ -29,6 +29,25 @@ const planted::Register neighbour("missing barrier between write and neighbour r
                                   {"data race", "neighbour_sum", "BUG"}, run_neighbour);
 
 template <bool wrong>
+__global__ void last_block(float* out) {
+  extern __shared__ float values[];
+  const unsigned me = threadIdx.x, n = blockDim.x;
+  values[me] = static_cast<float>(me);  // BUG
+  if (!wrong || blockIdx.x + 1 != gridDim.x) __syncthreads();
+  out[blockIdx.x * n + me] = values[(me + 1) % n];  // BUG
+}
+void run_last(bool wrong, int threads) {
+  Buffer<float> out(static_cast<std::size_t>(threads) * 12);
+  const std::size_t bytes = static_cast<std::size_t>(threads) * sizeof(float);
+  if (wrong)
+    last_block<true><<<12, threads, bytes>>>(out.data);
+  else
+    last_block<false><<<12, threads, bytes>>>(out.data);
+}
+const planted::Register late("missing barrier in the last of twelve blocks alone", Means::race,
+                             {"data race", "last_block", "block (11,0,0)", "BUG"}, run_last);
+
+template <bool wrong>
 __global__ void rounds(float* out) {
   extern __shared__ float values[];
   const int me = static_cast<int>(threadIdx.x), n = static_cast<int>(blockDim.x);
