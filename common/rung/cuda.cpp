@@ -40,6 +40,12 @@ std::shared_ptr<void> allocate_device(size_t bytes) {
   return std::shared_ptr<void>(memory, [](void* pointer) { cudaFree(pointer); });
 }
 
+std::shared_ptr<void> allocate_pinned(size_t bytes) {
+  void* memory = nullptr;
+  RUNG_CUDA_CHECK(cudaMallocHost(&memory, std::max<size_t>(bytes, 1)));
+  return std::shared_ptr<void>(memory, [](void* pointer) { cudaFreeHost(pointer); });
+}
+
 CudaEvent::CudaEvent() {
   RUNG_CUDA_CHECK(cudaEventCreate(&event_));
 }
@@ -48,6 +54,9 @@ CudaEvent::~CudaEvent() {
 }
 void CudaEvent::record(cudaStream_t stream) {
   RUNG_CUDA_CHECK(cudaEventRecord(event_, stream));
+}
+void CudaEvent::wait() {
+  RUNG_CUDA_CHECK(cudaEventSynchronize(event_));
 }
 double CudaEvent::milliseconds_since(const CudaEvent& earlier) {
   RUNG_CUDA_CHECK(cudaEventSynchronize(event_));

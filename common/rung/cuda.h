@@ -35,6 +35,9 @@ int cuda_device_count();
 // free.
 std::shared_ptr<void> allocate_device(size_t bytes);
 
+// bytes of host memory that the device copies from and to without a detour (at least one is allocated).
+std::shared_ptr<void> allocate_pinned(size_t bytes);
+
 class CudaEvent {
  public:
   CudaEvent();
@@ -42,6 +45,7 @@ class CudaEvent {
   CudaEvent(const CudaEvent&) = delete;
   CudaEvent& operator=(const CudaEvent&) = delete;
   void record(cudaStream_t stream);
+  void wait();  // until the work queued before record() is done; returns at once if nothing was recorded
   // Waits for this event, then gives the time since an earlier one.
   double milliseconds_since(const CudaEvent& earlier);
 

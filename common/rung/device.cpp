@@ -32,6 +32,17 @@ Cuda::~Cuda() {
   cudaStreamDestroy(stream_);
 }
 
+uint64_t available_memory(const Cpu&) {
+  return available_memory();
+}
+
+uint64_t available_memory(const Cuda&) {
+  if (kCudaEmulated) return available_memory();  // the emulator's device memory is the host's
+  size_t free_bytes = 0, total_bytes = 0;
+  RUNG_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
+  return free_bytes;
+}
+
 namespace {
 
 void require_memory(const std::string& what, uint64_t bytes, uint64_t available, const char* where) {
@@ -42,16 +53,13 @@ void require_memory(const std::string& what, uint64_t bytes, uint64_t available,
 
 }  // namespace
 
-void check_memory(const Cpu&, const std::string& what, uint64_t bytes) {
-  require_memory(what, bytes, available_memory(), "this machine");
+void check_memory(const Cpu& device, const std::string& what, uint64_t bytes) {
+  require_memory(what, bytes, available_memory(device), "this machine");
 }
 
 void check_memory(const Cuda& device, const std::string& what, uint64_t bytes) {
-  // The emulator's device memory is the host's.
-  if (kCudaEmulated) return require_memory(what, bytes, available_memory(), "this machine");
-  size_t free_bytes = 0, total_bytes = 0;
-  RUNG_CUDA_CHECK(cudaMemGetInfo(&free_bytes, &total_bytes));
-  require_memory(what, bytes, free_bytes, device.properties().name);
+  require_memory(what, bytes, available_memory(device),
+                 kCudaEmulated ? "this machine" : device.properties().name);
 }
 
 }  // namespace rung

@@ -34,6 +34,9 @@ class Cuda {
   // when more is asked for than ever before; work queued before may still use it, since all of it is on one
   // stream.
   void* workspace(size_t bytes);
+  // Operations keep to algorithms that give a row the same bits whatever other rows are computed with it.
+  // (Those of the emulator always do.)
+  bool batch_invariant = false;
   void synchronize() const { RUNG_CUDA_CHECK(cudaStreamSynchronize(stream_)); }
 
  private:
@@ -43,6 +46,10 @@ class Cuda {
   std::shared_ptr<void> workspace_;
   size_t workspace_bytes_ = 0;
 };
+
+// Bytes of memory that the device can still give. On Cpu as rung/memory.h counts them.
+uint64_t available_memory(const Cpu& device);
+uint64_t available_memory(const Cuda& device);
 
 // Throws Error naming both numbers unless the device has `bytes` of memory available for `what`, such as "the
 // weights".
