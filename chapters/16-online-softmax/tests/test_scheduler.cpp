@@ -1,0 +1,231 @@
+// The scheduler against a model of it: thousands of random schedules, invariants after every step, and a
+// cache of token ids that shows whether every request would read its own keys.
+#include "engine/scheduler.h"
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "rung/error.h"
+#include "testing/catch.h"
+
+namespace rung {
+namespace {
+
+using Ids = std::vector<int32_t>;
+
+// What a model would say next: any function of the tokens that its cache row holds.
+int32_t next_token(const Ids& seen) {
+  uint32_t hash = 17;
+  for (const int32_t id : seen) hash = hash * 31 + static_cast<uint32_t>(id);
+  return static_cast<int32_t>(hash >> 8 & 3);
+}
+
+Ids answer_alone(Ids ids, size_t tokens) {
+  Ids answer;
+  for (size_t i = 0; i < tokens; ++i) {
+    answer.push_back(next_token(ids));
+    ids.push_back(answer.back());
+  }
+  return answer;
+}
+
+struct Plan {
+  Ids prompt;
+  size_t tokens;           // of the answer
+  int64_t arrival, abort;  // steps; abort -1: never
+  Ids answer;
+  bool arrived = false, started = false, ended = false;
+};
+
+// One random schedule to its end. Returns an empty text, or what was wrong.
+class Simulation {
+ public:
+  Simulation(uint32_t seed) : random_(seed) {
+    limits_.running = uniform(1, 5);
+    limits_.step_tokens = limits_.running + uniform(0, 12);
+    const int64_t requests = uniform(1, 14);
+    for (int64_t i = 0; i < requests; ++i) {
+      Plan plan;
+      plan.prompt.resize(static_cast<size_t>(uniform(1, uniform(1, 4) == 1 ? 40 : 8)));
+      for (int32_t& id : plan.prompt) id = static_cast<int32_t>(uniform(0, 1));  // shared beginnings abound
+      plan.tokens = static_cast<size_t>(uniform(1, 10));
+      plan.arrival = uniform(0, 12);
+      plan.abort = uniform(0, 4) == 0 ? plan.arrival + uniform(0, 10) : -1;
+      plans_.push_back(std::move(plan));
+    }
+    std::sort(plans_.begin(), plans_.end(),
+              [](const Plan& a, const Plan& b) { return a.arrival < b.arrival; });
+  }
+
+  void run() {
+    Scheduler scheduler(limits_);
+    std::vector<Ids> rows(static_cast<size_t>(limits_.running), Ids(64, -1));
+    int64_t work = 0;
+    for (const Plan& plan : plans_) work += static_cast<int64_t>(plan.prompt.size() + plan.tokens);
+    for (int64_t now = 0; !all_ended(); ++now) {
+      REQUIRE(now <= work + 12);  // every step computes at least one token, so every request ends
+      for (size_t i = 0; i < plans_.size(); ++i) {
+        Plan& plan = plans_[i];
+        if (plan.arrival == now) scheduler.add(static_cast<RequestId>(i), plan.prompt), plan.arrived = true;
+        if (plan.abort == now && !plan.ended) scheduler.remove(static_cast<RequestId>(i)), plan.ended = true;
+      }
+      const std::vector<ScheduledTokens> step = scheduler.schedule();
+      check(scheduler, step);
+      for (const ScheduledTokens& part : step) {
+        const Ids& ids = scheduler.sequence(part.id).ids;
+        std::copy_n(ids.begin() + part.begin, part.count,
+                    rows[static_cast<size_t>(part.row)].begin() + part.begin);
+      }
+      scheduler.computed(step);
+      for (const ScheduledTokens& part : step) {
+        if (!part.wants_token) continue;
+        Plan& plan = plans_[static_cast<size_t>(part.id)];
+        const Ids& row = rows[static_cast<size_t>(part.row)];
+        const Ids seen(row.begin(), row.begin() + part.begin + part.count);
+        REQUIRE(seen == scheduler.sequence(part.id).ids);  // no other request's keys among them
+        plan.answer.push_back(next_token(seen));
+        if (plan.answer.size() == plan.tokens) {
+          scheduler.remove(part.id);
+          plan.ended = true;
+        } else {
+          scheduler.append(part.id, plan.answer.back());
+        }
+      }
+    }
+    REQUIRE(scheduler.running() == 0);
+    REQUIRE(scheduler.waiting() == 0);
+    for (const Plan& plan : plans_) {
+      const Ids alone = answer_alone(plan.prompt, plan.tokens);
+      if (plan.abort < 0) REQUIRE(plan.answer == alone);
+      REQUIRE(std::equal(plan.answer.begin(), plan.answer.end(), alone.begin()));
+    }
+  }
+
+ private:
+  int64_t uniform(int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random_() % static_cast<uint32_t>(most - least + 1));
+  }
+  bool all_ended() const {
+    return std::all_of(plans_.begin(), plans_.end(), [](const Plan& plan) { return plan.ended; });
+  }
+
+  void check(const Scheduler& scheduler, const std::vector<ScheduledTokens>& step) {
+    int64_t tokens = 0, waiting = 0;
+    std::set<RequestId> ids;
+    std::set<int64_t> rows;
+    for (const ScheduledTokens& part : step) {
+      const Scheduler::Sequence& sequence = scheduler.sequence(part.id);
+      const auto length = static_cast<int64_t>(sequence.ids.size());
+      tokens += part.count;
+      REQUIRE(part.count > 0);
+      REQUIRE(part.begin == sequence.computed);
+      REQUIRE(part.begin + part.count <= length);
+      REQUIRE(part.wants_token == (part.begin + part.count == length));
+      REQUIRE(part.row == sequence.row);
+      REQUIRE(ids.insert(part.id).second);
+      plans_[static_cast<size_t>(part.id)].started = true;
+    }
+    REQUIRE(tokens <= limits_.step_tokens);
+    bool one_waits = false, a_prompt_waits = false;
+    int64_t running = 0;
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      if (!plans_[i].arrived || plans_[i].ended) continue;
+      const Scheduler::Sequence& sequence = scheduler.sequence(static_cast<RequestId>(i));
+      if (sequence.row < 0) {
+        ++waiting;
+        one_waits = true;
+        continue;
+      }
+      REQUIRE_FALSE(one_waits);  // nobody overtakes
+      REQUIRE(sequence.row < limits_.running);
+      REQUIRE(rows.insert(sequence.row).second);
+      ++running;
+      const bool served = ids.count(static_cast<RequestId>(i)) > 0;
+      const bool decodes = static_cast<int64_t>(sequence.ids.size()) - sequence.computed == 1;
+      if (decodes && sequence.ids.size() > plans_[i].prompt.size()) REQUIRE(served);
+      if (!decodes) {
+        if (served) REQUIRE_FALSE(a_prompt_waits);  // prompts in the order of their arrival
+        if (!served) a_prompt_waits = true;
+      }
+    }
+    REQUIRE(running == scheduler.running());
+    REQUIRE(waiting == scheduler.waiting());
+    // Whoever waits does so for lack of a row or of budget.
+    if (waiting > 0) REQUIRE((running == limits_.running || tokens == limits_.step_tokens));
+    if (running > 0) REQUIRE(tokens > 0);
+  }
+
+  std::mt19937 random_;
+  SchedulerLimits limits_{};
+  std::vector<Plan> plans_;
+};
+
+TEST_CASE(
+    "scheduler: 5,000 random schedules keep every invariant, end, and give each request its own answer") {
+  for (uint32_t seed = 0; seed < 5000; ++seed) {
+    CAPTURE(seed);
+    Simulation(seed).run();
+  }
+}
+
+// Written as request:first+count, a * where a token is wanted.
+std::string text(const std::vector<ScheduledTokens>& step) {
+  std::string result;
+  for (const ScheduledTokens& part : step) {
+    result += (result.empty() ? "" : " ") + std::to_string(part.id) + ":" + std::to_string(part.begin) + "+" +
+              std::to_string(part.count) + (part.wants_token ? "*" : "");
+  }
+  return result;
+}
+
+TEST_CASE("scheduler: a schedule worked out by hand") {
+  Scheduler scheduler({6, 2});
+  const auto step = [&] {
+    const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+    scheduler.computed(chosen);
+    for (const ScheduledTokens& part : chosen) {
+      if (part.wants_token) scheduler.append(part.id, 50);
+    }
+    return text(chosen);
+  };
+  CHECK(step() == "");
+  scheduler.add(1, {11, 12, 13});
+  scheduler.add(2, {21, 22, 23, 24, 25, 26, 27, 28});
+  scheduler.add(3, {31, 32});
+  CHECK(step() == "1:0+3* 2:0+3");  // the second prompt takes what the first leaves
+  CHECK(scheduler.waiting() == 1);
+  CHECK(step() == "1:3+1* 2:3+5*");  // whoever writes goes first
+  CHECK(step() == "1:4+1* 2:8+1*");
+  scheduler.remove(1);
+  CHECK(scheduler.running() == 1);
+  CHECK(step() == "2:9+1* 3:0+2*");  // its row is free at once
+  scheduler.remove(3);
+  scheduler.remove(2);
+  scheduler.add(4, {31, 32, 33});
+  CHECK(step() == "4:2+1*");  // two tokens of request 3 are still there
+  CHECK(scheduler.sequence(4).cached == 2);
+}
+
+TEST_CASE("scheduler: a request leaves while it waits, and in the middle of its prompt") {
+  Scheduler scheduler({4, 1});
+  scheduler.add(1, Ids(10, 7));
+  scheduler.add(2, Ids(3, 8));
+  scheduler.add(3, Ids(3, 9));
+  std::vector<ScheduledTokens> step = scheduler.schedule();
+  CHECK(text(step) == "1:0+4");
+  scheduler.computed(step);
+  scheduler.remove(2);
+  scheduler.remove(1);
+  CHECK(text(scheduler.schedule()) == "3:0+3*");
+  CHECK(scheduler.waiting() == 0);
+}
+
+TEST_CASE("scheduler: limits that make no sense are refused") {
+  CHECK_THROWS_WITH(Scheduler({4, 0}), Catch::Contains("0 requests"));
+  CHECK_THROWS_WITH(Scheduler({4, 5}), Catch::Contains("4 tokens for 5 requests"));
+  CHECK_NOTHROW(Scheduler({5, 5}));
+}
+
+}  // namespace
+}  // namespace rung
