@@ -101,16 +101,25 @@ template <class Element>
 __device__ void load_tile(Piece<Element>* rows, int pieces_stride, int pieces, const Element* values,
                           const DeviceSequences& sequences, int sequence, int64_t begin, int keys,
                           int64_t kv_stride, int head_dim, int lane, int lanes) {
-  const int row_step = lanes / pieces, piece_step = lanes % pieces;
+  constexpr int kAtOnce = 8;  // loads under way before the first one is waited for
+  const int count = kTileKeys * pieces, row_step = lanes / pieces, piece_step = lanes % pieces;
   int row = lane / pieces, piece = lane % pieces;
-#pragma unroll 8
-  for (int i = lane; i < kTileKeys * pieces; i += lanes) {
-    rows[row * pieces_stride + piece] =
-        row < keys ? load_piece(values + sequences.row(sequence, begin + row) * kv_stride,
-                                piece * kPieceElements<Element>, head_dim)
-                   : zero_piece<Element>();
-    row += row_step, piece += piece_step;
-    if (piece >= pieces) piece -= pieces, ++row;
+  for (int first = lane; first < count; first += kAtOnce * lanes) {
+    Piece<Element> loaded[kAtOnce];
+    int place[kAtOnce];
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      place[n] = row * pieces_stride + piece;
+      loaded[n] = row < keys ? load_piece(values + sequences.row(sequence, begin + row) * kv_stride,
+                                          piece * kPieceElements<Element>, head_dim)
+                             : zero_piece<Element>();
+      row += row_step, piece += piece_step;
+      if (piece >= pieces) piece -= pieces, ++row;
+    }
+#pragma unroll
+    for (int n = 0; n < kAtOnce; ++n) {
+      if (first + n * lanes < count) rows[place[n]] = loaded[n];
+    }
   }
 }
 
