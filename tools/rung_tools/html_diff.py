@@ -3,10 +3,10 @@
 import html
 
 _STYLE = """
-:root { color-scheme: light dark; --back: #fff; --text: #1f2328; --faint: #59636e; --line: #d1d9e0; --box: #f6f8fa;
-  --add: #dafbe1; --del: #ffebe9; --add-text: #116329; --del-text: #a40e26; --link: #0969da; }
-@media (prefers-color-scheme: dark) { :root { --back: #0d1117; --text: #e6edf3; --faint: #9198a1; --line: #3d444d; --box: #151b23;
-  --add: #12361f; --del: #46171b; --add-text: #7ee2a0; --del-text: #ffa198; --link: #6cb6ff; } }
+:root { color-scheme: light dark; --back: light-dark(#fff, #0d1117); --text: light-dark(#1f2328, #e6edf3);
+  --faint: light-dark(#59636e, #9198a1); --line: light-dark(#d1d9e0, #3d444d); --box: light-dark(#f6f8fa, #151b23);
+  --add: light-dark(#dafbe1, #12361f); --del: light-dark(#ffebe9, #46171b); --add-text: light-dark(#116329, #7ee2a0);
+  --del-text: light-dark(#a40e26, #ffa198); --link: light-dark(#0969da, #6cb6ff); }
 body { margin: 0 auto; padding: 1rem; max-width: 75rem; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
 a { color: var(--link); } table { border-collapse: collapse; }
 .summary td, .summary th { padding: .15rem .7rem .15rem 0; text-align: left; vertical-align: top; }
@@ -42,12 +42,13 @@ def _rows(diff):
                 yield row("a", "", j + 1, "+", new[j])
 
 
-def html_page(a, b, diffs):
+def html_page(a, b, diffs, head=""):
+    """The page; `head` is HTML to add to its head."""
     e = html.escape
     title = f"{a.name} → {b.name}"
     out = ["<!doctype html>", '<html lang="en"><head><meta charset="utf-8">',
            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-           f"<title>{e(title)}</title><style>{_STYLE}</style></head><body>", f"<h1>{e(title)}</h1>"]
+           f"<title>{e(title)}</title><style>{_STYLE}</style>{head}</head><body>", f"<h1>{e(title)}</h1>"]
     if b.title:
         out.append(f"<p>{e(b.title)}</p>")
     out.append('<table class="summary"><tr><th>file</th><th></th><th>lines</th><th>kernels added</th></tr>')

@@ -1,0 +1,93 @@
+"""A page of the repository, written for GitHub, as MkDocs wants it: links that lead to pages of the site, lists as Python-Markdown reads them."""
+
+import re
+
+_FENCE = re.compile(r"^ *(`{3,}|~{3,})")
+_CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_LINK = re.compile(r"(\]\()([^()\s]+)(\))")
+_ITEM = re.compile(r"^( *)([-*]|\d+\.) ")
+
+
+def lines_of(text):
+    """(line, whether it is code) for each line."""
+    fence = None
+    for line in text.split("\n"):
+        found = _FENCE.match(line)
+        if fence is None and found:
+            fence = found.group(1)
+            yield line, True
+        elif fence is not None:
+            yield line, True
+            if found and found.group(1).startswith(fence) and line.strip() == found.group(1):
+                fence = None
+        else:
+            yield line, False
+
+
+def map_links(text, target):
+    """The text with every link's address replaced by target(address); code is left alone."""
+    def outside(piece):
+        return _LINK.sub(lambda m: m.group(1) + target(m.group(2)) + m.group(3), piece)
+
+    out = []
+    for line, code in lines_of(text):
+        if not code:
+            pieces, at = [], 0
+            for span in _CODE_SPAN.finditer(line):
+                pieces += [outside(line[at: span.start()]), span.group(0)]
+                at = span.end()
+            line = "".join(pieces + [outside(line[at:])])
+        out.append(line)
+    return "\n".join(out)
+
+
+def without_comments(text):
+    """The text without HTML comments, which hold cog's blocks and notes for the tools."""
+    code = []
+
+    def keep(block):
+        code.append(block)
+        return f"\0{len(code) - 1}\0"
+
+    kept, run, in_code = [], [], False
+    for line, is_code in list(lines_of(text)) + [(None, not text)]:
+        if run and (line is None or is_code != in_code):
+            kept.append(keep("\n".join(run)) if in_code else "\n".join(run))
+            run = []
+        if line is not None:
+            run.append(line)
+            in_code = is_code
+    text = re.sub(r"<!--.*?-->\n?", "", "\n".join(kept), flags=re.DOTALL)
+    return re.sub(r"\0(\d+)\0", lambda m: code[int(m.group(1))], text)
+
+
+def sane_lists(text):
+    """A blank line before each list, and four columns for what belongs to an item, as Python-Markdown wants both."""
+    out = []
+    inside = False  # an item of a list
+    for line, code in lines_of(text):
+        item = None if code else _ITEM.match(line)
+        indent = len(line) - len(line.lstrip())
+        if item:
+            if out and out[-1].strip() and not inside:
+                out.append("")
+            inside = True
+            line = " " * (4 * ((indent + 2) // 4)) + line.lstrip() if indent else line
+        elif inside and line.strip():
+            if indent == 0 and (code or not out[-1].strip() or line[0] in "#|"):
+                inside = False
+            elif 2 <= indent < 4:
+                line = "    " + line[indent:] if not code else " " * (4 - _item_width(out)) + line
+            elif code and indent > 3:
+                line = " " * (4 - _item_width(out)) + line
+        out.append(line)
+    return "\n".join(out)
+
+
+def _item_width(lines):
+    """How far the text of the last item stood in: 2 after "- ", 3 after "1. "."""
+    for line in reversed(lines):
+        found = _ITEM.match(line)
+        if found and not found.group(1):
+            return len(found.group(2)) + 1
+    return 4
