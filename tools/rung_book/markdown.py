@@ -65,21 +65,23 @@ def sane_lists(text):
     """A blank line before each list, and four columns for what belongs to an item, as Python-Markdown wants both."""
     out = []
     inside = False  # an item of a list
+    loose = False  # whose text has gone on behind a blank line
     for line, code in lines_of(text):
         item = None if code else _ITEM.match(line)
         indent = len(line) - len(line.lstrip())
         if item:
-            if out and out[-1].strip() and not inside:
+            if out and out[-1].strip() and (loose or not inside):
                 out.append("")
-            inside = True
-            line = " " * (4 * ((indent + 2) // 4)) + line.lstrip() if indent else line
+            inside, loose = True, False
+            if indent:
+                line = " " * (4 * ((indent + 2) // 4)) + line.lstrip()
         elif inside and line.strip():
-            if indent == 0 and (code or not out[-1].strip() or line[0] in "#|"):
-                inside = False
-            elif 2 <= indent < 4:
-                line = "    " + line[indent:] if not code else " " * (4 - _item_width(out)) + line
-            elif code and indent > 3:
-                line = " " * (4 - _item_width(out)) + line
+            after_blank = not out[-1].strip()
+            if indent == 0 and (code or after_blank or line[0] in "#|"):
+                inside = loose = False
+            elif indent > 1:
+                loose = loose or after_blank or code
+                line = " " * (4 - _item_width(out)) + line if code else " " * max(0, 4 - indent) + line
         out.append(line)
     return "\n".join(out)
 

@@ -161,6 +161,7 @@ def _configuration(site, out):
                               {"media": "(prefers-color-scheme: dark)", "scheme": "slate", "toggle": {"icon": "material/brightness-4", "name": "Follow the system"}}]},
         "extra_css": ["theme/book.css"],
         "plugins": ["search", "offline"],
+        "extra": {"polyfills": ["theme/iframe-worker.js"]},  # in place of the one that the offline plugin asks the network for
         "markdown_extensions": ["tables", "attr_list", "md_in_html", {"toc": {"permalink": True, "permalink_title": "Link to this section"}}, "pymdownx.superfences",
                                 {"pymdownx.highlight": {"pygments_lang_class": True}}],
         "validation": {"nav": {"omitted_files": "warn", "not_found": "warn", "absolute_links": "warn"},

@@ -184,7 +184,7 @@ def purpose(text, name=""):
         elif lines or (stripped and not stripped.startswith("#")):
             break
     sentence = " ".join(l for l in lines if l)
-    end = re.search(r"(?<!\be\.g)(?<!\bi\.e)\.(?=\s|$)", sentence)
+    end = re.search(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bet al)\.(?=\s|$)", sentence)
     return (sentence[: end.start()] if end else sentence).strip()
 
 
