@@ -7,6 +7,7 @@
 #   ./test.sh --sanitize address|thread [NN …]   under a sanitizer; without numbers each distinct kernel and parser once
 #
 # RUNG_VOCABULARIES=1 also fetches published vocabularies (77 MB) that some tokenizer tests compare with.
+# RUNG_BOOK=1 also installs Chromium, in which the book is tested.
 # RUNG_NO_INSTALL=1 installs and downloads nothing. RUNG_BUILD_DIR (default: build) is where it builds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -28,6 +29,7 @@ if [ "${RUNG_NO_INSTALL:-}" = 1 ] && ! model_is_here; then
 else
   fetch_model
 fi
+if [ "${RUNG_BOOK:-}" = 1 ]; then install_packages chromium; fi
 if [ "${RUNG_VOCABULARIES:-}" = 1 ]; then
   python3 tests/reference/fetch_vocabularies.py || say "the published vocabularies could not be fetched: their tests are skipped"
 fi

@@ -8,7 +8,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(REPOSITORY / "tools"))
 sys.dont_write_bytecode = True
 
-from rung_book.markdown import map_links, sane_lists, without_comments  # noqa: E402
+from rung_book.markdown import link_chapters, map_links, sane_lists, without_comments  # noqa: E402
 
 
 class MarkdownTest(unittest.TestCase):
@@ -16,6 +16,11 @@ class MarkdownTest(unittest.TestCase):
         text = "[a](x.h) and `[](y)` and [`b`](z#L1)\n```cpp\nauto f = [a](int) {};\n```\n[c](w)"
         self.assertEqual(map_links(text, lambda address: address.upper()),
                          "[a](X.H) and `[](y)` and [`b`](Z#L1)\n```cpp\nauto f = [a](int) {};\n```\n[c](W)")
+
+    def test_mentions_of_chapters_become_links(self):
+        text = "# Chapter 09\nAs in chapter 09 and `chapter 09`, see [chapter 09](a), chapter 44.\n```\nchapter 09\n```"
+        self.assertEqual(link_chapters(text, {"09": "x"}.get),
+                         "# Chapter 09\nAs in [chapter 09](x) and `chapter 09`, see [chapter 09](a), chapter 44.\n```\nchapter 09\n```")
 
     def test_a_longer_fence_holds_a_shorter_one(self):
         text = "````\n```\n[a](x)\n```\n````\n[b](y)"

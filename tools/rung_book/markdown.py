@@ -5,6 +5,7 @@ import re
 _FENCE = re.compile(r"^ *(`{3,}|~{3,})")
 _CODE_SPAN = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
 _LINK = re.compile(r"(\]\()([^()\s]+)(\))")
+_MENTION = re.compile(r"(\[[^\]]*\]\([^)]*\)|\[[^\]]*$)|\b[Cc]hapter (\d\d)\b")
 _ITEM = re.compile(r"^( *)([-*]|\d+\.) ")
 
 
@@ -24,21 +25,32 @@ def lines_of(text):
             yield line, False
 
 
-def map_links(text, target):
-    """The text with every link's address replaced by target(address); code is left alone."""
-    def outside(piece):
-        return _LINK.sub(lambda m: m.group(1) + target(m.group(2)) + m.group(3), piece)
-
+def _outside_code(text, change):
+    """The text with each piece that is not code replaced by change(piece)."""
     out = []
     for line, code in lines_of(text):
         if not code:
             pieces, at = [], 0
             for span in _CODE_SPAN.finditer(line):
-                pieces += [outside(line[at: span.start()]), span.group(0)]
+                pieces += [change(line[at: span.start()]), span.group(0)]
                 at = span.end()
-            line = "".join(pieces + [outside(line[at:])])
+            line = "".join(pieces + [change(line[at:])])
         out.append(line)
     return "\n".join(out)
+
+
+def map_links(text, target):
+    """The text with every link's address replaced by target(address); code is left alone."""
+    return _outside_code(text, lambda piece: _LINK.sub(lambda m: m.group(1) + target(m.group(2)) + m.group(3), piece))
+
+
+def link_chapters(text, address):
+    """The text with "chapter 09" linked where address("09") knows one; headings, links and code are left alone."""
+    def linked(found):
+        to = address(found.group(2)) if found.group(2) else None
+        return f"[{found.group(0)}]({to})" if to else found.group(0)
+
+    return _outside_code(text, lambda piece: piece if piece.startswith("#") else _MENTION.sub(linked, piece))
 
 
 def without_comments(text):

@@ -73,6 +73,11 @@ class Site:
         self.sources.add(full)
         return f"{up}/folder.html" if (self.root / full).is_dir() else f"{up}.html{mark}{anchor}"
 
+    def chapter_address(self, page, number):
+        """Where a mention of a chapter leads from a page; None where there is no such chapter, or on its own page."""
+        path = next((f"chapters/{c.name}/README.md" for c in self.chapters if c.number == number), page)
+        return None if path == page else os.path.relpath(path, os.path.dirname(page) or ".")
+
     def page_text(self, path):
         if path == "docs/costs.md":
             return costs_page(self.root, self.chapters)
@@ -95,6 +100,7 @@ class Site:
             text = _PLAYER.sub(lambda m: f"\n\nPLAYER-{m.group(1)}\n\n", text)
             text = markdown.sane_lists(markdown.without_comments(text))
             text = markdown.map_links(text, lambda address: self.target(path, address))
+            text = markdown.link_chapters(text, lambda number: self.chapter_address(path, number))
             for name, block in players.items():
                 text = text.replace(f"PLAYER-{name}", block)
             self.write(path, text)
