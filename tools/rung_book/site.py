@@ -96,8 +96,8 @@ class Site:
         shutil.rmtree(self.docs, ignore_errors=True)
         for path in (p for _, pages in self.pages for p in pages):
             text = self.page_text(path)
-            players = {name: self.player(path, name) for name in _PLAYER.findall(text)}
-            text = _PLAYER.sub(lambda m: f"\n\nPLAYER-{m.group(1)}\n\n", text)
+            players = {name: self.player(path, name) for name in _PLAYER.findall(text) if path.startswith("docs/play/")}
+            text = _PLAYER.sub(lambda m: f"\n\nPLAYER-{m.group(1)}\n\n", text) if players else text
             text = markdown.sane_lists(markdown.without_comments(text))
             text = markdown.map_links(text, lambda address: self.target(path, address))
             text = markdown.link_chapters(text, lambda number: self.chapter_address(path, number))
