@@ -15,20 +15,20 @@
   function states(head, tile) {
     const { scores, values } = head;
     const width = values[0].length;
-    const all = [{ end: 0, m: -Infinity, l: 0, o: Array(width).fill(0), factor: 1 }];
+    const all = [{ end: 0, m: -Infinity, l: 0, a: Array(width).fill(0), factor: 1 }];
     for (let first = 0; first < scores.length; first += tile) {
       const last = all[all.length - 1];
       const end = Math.min(first + tile, scores.length);
       const m = Math.max(last.m, ...scores.slice(first, end));
       const factor = Math.exp(last.m - m);
       let l = last.l * factor;
-      const o = last.o.map((x) => x * factor);
+      const a = last.a.map((x) => x * factor);
       for (let j = first; j < end; ++j) {
         const p = Math.exp(scores[j] - m);
         l += p;
-        for (let d = 0; d < width; ++d) o[d] += p * values[j][d];
+        for (let d = 0; d < width; ++d) a[d] += p * values[j][d];
       }
-      all.push({ first, end, m, l, o, factor });
+      all.push({ first, end, m, l, a, factor });
     }
     return all;
   }
@@ -54,11 +54,11 @@
       element("div", { class: "state" },
         box("running maximum m", fixed(now.m), at && !done ? `old values count ${now.factor.toFixed(3)} times` : ""),
         box("running sum l", fixed(now.l), ""),
-        box(done ? "output o / l" : "running output o", output(now.o, done ? now.l : 1), `the first ${now.o.length} of ${record.head_dim} components`)),
+        box(done ? "output a / l" : "running sum of values a", output(now.a, done ? now.l : 1), `the first ${now.a.length} of ${record.head_dim} components`)),
       element("div", { class: "scroll" }, element("table", {}, element("thead", {}, element("tr", {}, ...heads.map((h, i) => element("th", [0, 2, 3].includes(i) ? { class: "number" } : {}, h)))),
         element("tbody", {}, ...rows))));
-    if (at === 0) return "Nothing has been read: the maximum is −∞, the sum 0, the output 0.";
-    if (done) return `Only now is divided: each exp(score − m) by l = ${now.l.toFixed(3)} gives the softmax, and o / l the result. No row of scores was ever kept.`;
+    if (at === 0) return "Nothing has been read: the maximum is −∞, both sums 0.";
+    if (done) return `Only now is divided: each exp(score − m) by l = ${now.l.toFixed(3)} gives the softmax, and a / l the result. No row of scores was ever kept.`;
     const before = all[at - 1];
     const change = now.m > before.m && before.m > -Infinity
       ? `The maximum grew from ${fixed(before.m)} to ${fixed(now.m)}, so what was summed before is multiplied by exp(${fixed(before.m)} − ${fixed(now.m)}) = ${now.factor.toFixed(3)}.`
