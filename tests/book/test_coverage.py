@@ -73,6 +73,13 @@ class CoverageTest(unittest.TestCase):
         record = {"machine": "a laptop", "date": "2026-01-02", "results": {"chapter": "13", "rounds": rounds}}
         (folder / "cpu.json").write_text(json.dumps(record))
         self.assertIn("| 13 | Q4_1, 2 threads, decode | 12.0 | a laptop | 2026-01-02 |", measured_table(self.root))
+        generate = [{"chapter": c, "prompt_tokens": 128, "name": "decode", "tokens_per_second": s} for c, s in (("17", 500.0), ("13", 300.0))]
+        batching = [{"chapter": "17", "mix": "256 requests", "batch_invariant": False, "output_tokens_per_second": 9000.4}]
+        record["results"] = {"generate": generate, "batching": batching}
+        (folder / "gpu.json").write_text(json.dumps(record))
+        rows = [line.split(" | ")[:3] for line in measured_table(self.root).splitlines() if "gpu.json" in line]
+        self.assertEqual(rows, [["| 13", "one sequence, prompt of 128, decode", "300.0"], ["| 17", "256 requests, tokens of answers", "9,000.4"],
+                                ["| 17", "one sequence, prompt of 128, decode", "500.0"]])
         (folder / "cpu.json").write_text("[]")
         with self.assertRaisesRegex(ToolError, "cpu.json: not a measurement"):
             measured_table(self.root)

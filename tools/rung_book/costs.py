@@ -51,16 +51,21 @@ def tree_table(chapters):
 
 
 def _speeds(results):
-    """(what was measured, median tokens a second) of Rung in one measurement of tools/performance."""
+    """(chapter, what was measured, median tokens a second) of Rung in one measurement of tools/performance, by chapter."""
     groups = {}
-    if isinstance(results.get("rounds"), list):
-        for entry in results["rounds"]:
-            if entry["engine"] == "Rung":
-                groups.setdefault(f"{entry['model']}, {entry['threads']} threads, {entry['what']}", []).append(entry["tokens_per_second"])
+
+    def add(entry, what, speed):
+        groups.setdefault((entry.get("chapter") or results["chapter"], what), []).append(speed)
+
+    for entry in results.get("rounds", []):
+        if entry["engine"] == "Rung":
+            add(entry, f"{entry['model']}, {entry['threads']} threads, {entry['what']}", entry["tokens_per_second"])
     for entry in results.get("generate", []):
-        if "tokens_per_second" in entry:
-            groups.setdefault(f"prompt of {entry['prompt_tokens']}, {entry['name']}", []).append(entry["tokens_per_second"])
-    return [(what, statistics.median(values)) for what, values in groups.items()]
+        add(entry, f"one sequence, prompt of {entry['prompt_tokens']}, {entry['name']}", entry["tokens_per_second"])
+    for entry in results.get("batching", []):
+        invariant = ", batch invariant" if entry["batch_invariant"] else ""
+        add(entry, f"{entry['mix']}{invariant}, tokens of answers", entry["output_tokens_per_second"])
+    return [(chapter, what, statistics.median(values)) for (chapter, what), values in sorted(groups.items())]
 
 
 def measured_table(root):
@@ -69,11 +74,10 @@ def measured_table(root):
     for path in sorted((root / "docs" / "performance").glob("*.json")):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
-            results = record["results"]
-            if not isinstance(results, dict) or "chapter" not in results:
+            if not isinstance(record["results"], dict):  # a profile of kernels
                 continue
-            for what, speed in _speeds(results):
-                out.append(f"| {results['chapter']} | {what} | {speed:,.1f} | {record['machine']} | {record['date']} | `{path.name}` |")
+            for chapter, what, speed in _speeds(record["results"]):
+                out.append(f"| {chapter} | {what} | {speed:,.1f} | {record['machine']} | {record['date']} | `{path.name}` |")
         except (ValueError, KeyError, TypeError) as error:
             raise ToolError(f"{path}: not a measurement of tools/performance: {type(error).__name__} {error}") from None
     if not out:
