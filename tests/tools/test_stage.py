@@ -390,6 +390,7 @@ class CppSource(unittest.TestCase):
         self.assertEqual(purpose("/* Block,\n * two lines */\nint a;\n", "a.cpp"), "Block, two lines")
         self.assertEqual(purpose("#include <a>\n// late\n", "a.cpp"), "late")
         self.assertEqual(purpose("int a;\n// no\n", "a.cpp"), "")
+        self.assertEqual(purpose("// As Su et al. 2021 do. More.\n", "a.h"), "As Su et al. 2021 do")
         self.assertEqual(purpose('#!/usr/bin/python\n"""Makes data."""\n', "a.py"), "Makes data")
 
     def test_patterns_name_test_cases_as_catch2_does(self):
@@ -472,7 +473,8 @@ class Diff(ChainTest):
         self.assertIn('<tr class="d"><td class="n">4</td><td class="n"></td><td>-int item_3 = 3;</td></tr>', text)
         self.assertIn('<tr class="a"><td class="n"></td><td class="n">4</td><td>+int item_3', text)
         self.assertIn('<tr class=""><td class="n">5</td><td class="n">5</td><td> int item_4 = 4;</td></tr>', text)
-        self.assertIn("prefers-color-scheme: dark", text)
+        self.assertIn("color-scheme: light dark", text)
+        self.assertIn("light-dark(", text)
         self.assertNotRegex(text, r"https?://|src=|<link")
         tags = re.findall(r"<(/?)(\w+)", text)
         for tag in ("table", "tr", "td", "details", "div", "span"):

@@ -59,6 +59,17 @@ def _check(root, wanted):
     return 1 if failed else 0
 
 
+def _serve(folder, port):
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
+    try:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler)
+    except (OSError, OverflowError) as error:
+        raise ToolError(f"port {port} cannot be used ({getattr(error, 'strerror', None) or error}); --port chooses another") from None
+    with server:
+        print(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+
+
 def main(arguments, root):
     try:
         parsed = _parser().parse_args(arguments)
@@ -70,16 +81,13 @@ def main(arguments, root):
             return 0
         out = _build(root, parsed)
         if parsed.command == "serve":
-            handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(out))
-            with http.server.ThreadingHTTPServer(("127.0.0.1", parsed.port), handler) as server:
-                print(f"http://127.0.0.1:{server.server_port}/ (Ctrl-C ends it)", flush=True)
-                server.serve_forever()
+            _serve(out, parsed.port)
         return 0
     except ToolError as error:
         print(f"tools/book: {error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"tools/book: {error.filename or 'network'}: {error.strerror}", file=sys.stderr)
+        print(f"tools/book: {error.filename}: {error.strerror}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
