@@ -486,6 +486,17 @@ class Proofs(CourseTest):
         files = applied(self.chapters[1], wrong_solutions(self.root, "02.1")[0])
         self.assertIn("  // BEGIN SOLUTION 02.1\n  return 0;\n  // END SOLUTION", files["src/ops/scale.cpp"].decode())
 
+    def test_one_of_several_regions_is_replaced(self):
+        self.write("chapters/02-scaling/src/ops/scale.cpp", SCALE + SCALE.replace("product_so_far", "the_other_product"))
+        self.wrong("// Wrong: zero.\n// Expect: index\n// Region: 2\n  return 0;\n")
+        files = applied(chapters_of(self.root)[1], wrong_solutions(self.root, "02.1")[0])
+        text = files["src/ops/scale.cpp"].decode()
+        self.assertIn("product_so_far", text)
+        self.assertNotIn("the_other_product", text)
+        self.wrong("// Wrong: zero.\n// Expect: index\n// Region: 3\n  return 0;\n")
+        with self.assertRaisesRegex(ToolError, "there is no region 3"):
+            applied(self.chapters[1], wrong_solutions(self.root, "02.1")[0])
+
     def test_too_few_wrong_solutions_a_silent_stub_and_a_right_wrong_solution_are_errors(self):
         self.assertIn("0 known-wrong solutions", static_errors(self.root, self.chapters[1])[0])
         right = "\n".join(regions(SCALE)[0].solution)
