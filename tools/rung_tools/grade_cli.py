@@ -101,7 +101,7 @@ def main(arguments, default_root):
         if options.prove is not None:
             from .prove import prove
 
-            return prove(root, chapters, options.prove, options.static, say)
+            return prove(root, chapters, options.prove + ([options.submission] if options.submission else []), options.static, say)
         if options.isolate and is_working_copy(root):
             raise ToolError("--isolate needs the whole repository: a working copy holds no solutions")
         wanted = find_chapter(chapters, options.chapter).name if options.chapter else None

@@ -1,0 +1,8 @@
+// Wrong: on CUDA token t goes to row t, wherever it is sent.
+// Expect: ?
+// Region: 2
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= tokens * width) return;
+  const int64_t slot = i / width;
+  if (slot_mapping[slot] < 0) return;
+  store_rounded((blockIdx.y == 0 ? keys : values)[slot * width + i % width], (blockIdx.y == 0 ? k : v)[i]);

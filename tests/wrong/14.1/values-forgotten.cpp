@@ -1,0 +1,5 @@
+// Wrong: only keys are stored.
+// Expect: ?
+    if (slot < 0) return;
+    store_row(keys, slot, new_keys + token * width, width);
+    (void)values, (void)new_values;

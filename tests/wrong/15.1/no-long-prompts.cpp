@@ -1,0 +1,15 @@
+// Wrong: a prompt that did not fit into one step is never gone on with.
+// Expect: ?
+  for (const RequestId id : running_) {
+    if (uncomputed(sequences_[id]) == 1) take(id);
+  }
+  while (!waiting_.empty() && rows_.free() > 0 && budget > 0) {
+    const RequestId id = waiting_.front();
+    Sequence& sequence = sequences_[id];
+    const RowPool::Taken taken = rows_.take(sequence.ids);
+    sequence.row = taken.row;
+    sequence.computed = sequence.cached = taken.cached;
+    waiting_.pop_front();
+    running_.push_back(id);
+    take(id);
+  }
