@@ -3,6 +3,7 @@
 #include "ops/attention_tiles.cuh"
 #include "ops/sequence_attention_kernels.h"
 #include "rung/error.h"
+#include "rung/not_done.h"
 
 namespace rung {
 
@@ -123,7 +124,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* values, const f
     }
   }
   // STUB: (void)states, (void)values, (void)v, (void)scale, (void)queries, (void)weights;
-  // STUB: not_done("16.4");
+  // STUB: RUNG_NOT_DONE("16.4");
   // END SOLUTION
 }
 
@@ -146,7 +147,7 @@ __global__ void merge_tiles_kernel(float* y, const SoftmaxState* states, const f
   y[sequences.query_begin[sequence] * shape.query_stride() + head * shape.head_dim + d] =
       sequences.context[sequence] < 1 ? 0.0f : __fdiv_rn(total, state.sum);
   // STUB: (void)head, (void)y, (void)states, (void)values;
-  // STUB: not_done("16.5");
+  // STUB: RUNG_NOT_DONE("16.5");
   // END SOLUTION
 }
 
