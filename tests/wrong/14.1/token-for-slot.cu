@@ -1,5 +1,5 @@
 // Wrong: on CUDA token t goes to row t, wherever it is sent.
-// Expect: ?
+// Expect: store_kv: each token to its slot
 // Region: 2
   const int64_t i = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= tokens * width) return;

@@ -1,5 +1,5 @@
 // Wrong: every sequence reads from row 0.
-// Expect: ?
+// Expect: attention of sequences:
     const int64_t begin = sequences.host_query_begin[s], end = sequences.host_query_begin[s + 1];
     const int64_t context = sequences.host_context[s];
     const int64_t padding = std::max<int64_t>(end - begin - context, 0);

@@ -1,5 +1,5 @@
 // Wrong: a query sees the whole context, also the keys behind it.
-// Expect: ?
+// Expect: attention of sequences:
   float *query = shared, *sums = query + shape.head_dim, *partial = sums + blockDim.x;
   const int64_t head = blockIdx.x, token = first_token + blockIdx.y;
   float* scores = global_scores == nullptr

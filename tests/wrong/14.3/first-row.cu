@@ -1,5 +1,5 @@
 // Wrong: every sequence reads from row 0.
-// Expect: ?
+// Expect: attention of sequences:
   float *query = shared, *sums = query + shape.head_dim, *partial = sums + blockDim.x;
   const int64_t head = blockIdx.x, token = first_token + blockIdx.y;
   float* scores = global_scores == nullptr

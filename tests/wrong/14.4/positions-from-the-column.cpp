@@ -1,5 +1,5 @@
 // Wrong: a token's position is its column, padding included.
-// Expect: ?
+// Expect: static batch:
   for (const Row& row : rows) {
     const int64_t missing = columns - length(row);
     const int64_t first = std::clamp(missing, begin, end);  // the first column that is not padding

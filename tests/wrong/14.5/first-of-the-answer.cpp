@@ -1,5 +1,5 @@
 // Wrong: the first token of the answer is fed again and again.
-// Expect: ?
+// Expect: static batch:
   for (const Row& row : rows) {
     if (row.answer.ended()) {
       batch.add({}, 0, row.first_slot, 1);

@@ -1,5 +1,5 @@
 // Wrong: the new token stands where the one before it stood.
-// Expect: ?
+// Expect: static batch:
   for (const Row& row : rows) {
     if (row.answer.ended()) {
       batch.add({}, 0, row.first_slot, 1);

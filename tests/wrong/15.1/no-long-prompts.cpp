@@ -1,5 +1,5 @@
 // Wrong: a prompt that did not fit into one step is never gone on with.
-// Expect: ?
+// Expect: scheduler:
   for (const RequestId id : running_) {
     if (uncomputed(sequences_[id]) == 1) take(id);
   }

@@ -1,5 +1,5 @@
 // Wrong: requests that wait come before those that run.
-// Expect: ?
+// Expect: scheduler:
   while (!waiting_.empty() && rows_.free() > 0 && budget > 0) {
     const RequestId id = waiting_.front();
     Sequence& sequence = sequences_[id];

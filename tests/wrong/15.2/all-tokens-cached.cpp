@@ -1,5 +1,5 @@
 // Wrong: the row goes back with all tokens that are known, computed or not.
-// Expect: ?
+// Expect: scheduler:
   const auto found = sequences_.find(id);
   const Sequence& sequence = found->second;
   if (sequence.row >= 0) {

@@ -1,5 +1,5 @@
 // Wrong: the row is never given back.
-// Expect: ?
+// Expect: scheduler:
   const auto found = sequences_.find(id);
   const Sequence& sequence = found->second;
   if (sequence.row >= 0) {

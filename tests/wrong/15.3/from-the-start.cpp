@@ -1,5 +1,5 @@
 // Wrong: every entry's tokens are taken from the start of its sequence.
-// Expect: ?
+// Expect: engine:
   for (const ScheduledTokens& tokens : step) {
     const Span<const int32_t> ids = scheduler_.sequence(tokens.id).ids;
     batch.add(ids.subspan(0, static_cast<size_t>(tokens.count)), tokens.begin,

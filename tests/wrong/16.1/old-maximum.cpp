@@ -1,5 +1,5 @@
 // Wrong: the first part's maximum stays the common one.
-// Expect: ?
+// Expect: online softmax:
   const float largest = total.maximum;
   if (largest == -std::numeric_limits<float>::infinity()) return {1, 0};
   const MergeFactors factors{std::exp(total.maximum - largest), std::exp(part.maximum - largest)};

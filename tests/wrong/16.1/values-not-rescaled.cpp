@@ -1,5 +1,5 @@
 // Wrong: the values so far are not scaled to the new maximum.
-// Expect: ?
+// Expect: online softmax:
 // Region: 2
       SoftmaxState total;
       for (int64_t key = 0; key < shape.keys_of(token); ++key) {

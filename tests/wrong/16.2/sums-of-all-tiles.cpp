@@ -1,5 +1,5 @@
 // Wrong: the sums of one tile begin with those of the tile before.
-// Expect: ?
+// Expect: attention by tiles:
     const HeadRows::Tile key_tile = key_rows.tile(begin, keys, decoded);
     dot_tiles(key_tile.rows, static_cast<size_t>(keys), key_tile.stride, rows.q, rows.count, rows.stride,
               head_dim, scores, kTileKeys);

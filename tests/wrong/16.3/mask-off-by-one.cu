@@ -1,5 +1,5 @@
 // Wrong: a query sees the key behind it.
-// Expect: ?
+// Expect: attention by tiles:
     float scores[kRows][4] = {};
     for (int piece = 0; piece < layout.pieces; ++piece) {
       Piece<Element> key[4];

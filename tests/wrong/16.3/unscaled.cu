@@ -1,5 +1,5 @@
 // Wrong: the scores are not multiplied by scale.
-// Expect: ?
+// Expect: attention by tiles:
     float scores[kRows][4] = {};
     for (int piece = 0; piece < layout.pieces; ++piece) {
       Piece<Element> key[4];

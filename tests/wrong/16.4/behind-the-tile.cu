@@ -1,5 +1,5 @@
 // Wrong: keys behind the end of the last tile get a weight.
-// Expect: ?
+// Expect: attention by tiles:
   // A lane has keys lane and lane + 32.
   for (int h = 0; h < group; h += kHeads) {
     float scores[kHeads][2] = {};

@@ -1,5 +1,5 @@
 // Wrong: half of the scores are not multiplied by scale.
-// Expect: ?
+// Expect: attention by tiles:
   // A lane has keys lane and lane + 32.
   for (int h = 0; h < group; h += kHeads) {
     float scores[kHeads][2] = {};

@@ -1,5 +1,5 @@
 // Wrong: the last tile is left out.
-// Expect: ?
+// Expect: attention by tiles:
   SoftmaxState state;
   float total = 0;
   const int end = sequences.key_tile_begin[sequence + 1];

@@ -1,5 +1,5 @@
 // Wrong: the sum of the values is not divided by that of the weights.
-// Expect: ?
+// Expect: attention by tiles:
   SoftmaxState state;
   float total = 0;
   const int end = sequences.key_tile_begin[sequence + 1];

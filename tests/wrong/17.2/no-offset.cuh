@@ -1,4 +1,4 @@
 // Wrong: the place within the block is forgotten.
-// Expect: ?
+// Expect: paged attention:
     const int64_t block = block_table[first_block[sequence] + (key >> block_shift)];
     return (block << block_shift);

@@ -1,5 +1,5 @@
 // Wrong: a block that is not full is left out of the table.
-// Expect: ?
+// Expect: kv cache:
   for (const int32_t id : tokens) {
     ids.push_back(id);
     positions.push_back(static_cast<int32_t>(position));

@@ -1,5 +1,5 @@
 // Wrong: what ended last is forgotten first.
-// Expect: ?
+// Expect: block pool:
   if (empty_.empty()) {
     // What ended longest ago is forgotten first, its last block before its first.
     Ended& oldest = ended_.back();

@@ -1,5 +1,5 @@
 // Wrong: a request that preempted itself goes on.
-// Expect: ?
+// Expect: scheduler: the youngest
   while (static_cast<int64_t>(sequence.blocks.size()) <
          pool_.needed(static_cast<int64_t>(sequence.ids.size()))) {
     if (pool_.free() > 0) {

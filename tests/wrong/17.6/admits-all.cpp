@@ -1,5 +1,5 @@
 // Wrong: requests are admitted although their tokens do not fit.
-// Expect: ?
+// Expect: scheduler:
     BlockPool::Taken taken = pool_.take(sequence.ids);
     sequence.blocks = std::move(taken.blocks);
     sequence.computed = taken.cached;

@@ -1,5 +1,5 @@
 // Wrong: what the cache holds already is computed again.
-// Expect: ?
+// Expect: scheduler:
     if (pool_.needed(static_cast<int64_t>(sequence.ids.size())) > pool_.free()) break;
     BlockPool::Taken taken = pool_.take(sequence.ids);
     sequence.blocks = std::move(taken.blocks);
