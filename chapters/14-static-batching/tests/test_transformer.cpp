@@ -145,8 +145,8 @@ TEST_CASE("transformer: memory is counted before it is taken") {
   const Activations a = allocate_activations(device, h, 5, 3);
   uint64_t bytes = 0;
   for (const Tensor* tensor :
-       {&a.ids, &a.positions, &a.residual, &a.normed, &a.q, &a.k, &a.v, &a.attended, &a.gate, &a.up,
-        &a.block_output, &a.logit_rows, &a.last, &a.last_normed, &a.logits}) {
+       {&a.residual, &a.normed, &a.q, &a.k, &a.v, &a.attended, &a.gate, &a.up, &a.block_output, &a.last,
+        &a.last_normed, &a.logits}) {
     bytes += tensor->bytes();
   }
   CHECK(activation_bytes(h, 5, 3) == bytes);

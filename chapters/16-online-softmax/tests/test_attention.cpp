@@ -367,8 +367,8 @@ TEST_CASE("a query's fused attention on CUDA has the same bits in prefill and in
   for (int64_t t = 0; t < sizes.tokens; ++t) {
     const int64_t context = sizes.context - sizes.tokens + t + 1;
     GuardedOutput<Cuda> y(device, {1, sizes.heads, sizes.head_dim});
-    attention(device, y.tensor, upload(device, o.q.slice(t, 1)), upload(device, o.k.slice(0, context)),
-              upload(device, o.v.slice(0, context)));
+    attention_fused(device, y.tensor, upload(device, o.q.slice(t, 1)), upload(device, o.k.slice(0, context)),
+                    upload(device, o.v.slice(0, context)));
     CHECK(compare_bits(floats(y.values()), floats(expected.slice(t, 1))) == "");
   }
 }
