@@ -196,6 +196,7 @@ std::vector<nlohmann::json> run_prompts(const std::string& lines, std::vector<st
   std::vector<nlohmann::json> results;
   std::istringstream text(output.out);
   for (std::string line; std::getline(text, line);) results.push_back(nlohmann::json::parse(line));
+  REQUIRE_FALSE(results.empty());
   return results;
 }
 

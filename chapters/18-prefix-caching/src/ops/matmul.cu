@@ -1,0 +1,104 @@
+// Matrix product on CUDA: cuBLAS for many rows, the warp-per-row kernel for few.
+#include "ops/matmul.h"
+
+#include <algorithm>
+
+#include "ops/elements.cuh"
+#include "ops/matmul_kernels.h"
+#include "ops/matmul_shape.h"
+#include "rung/error.h"
+
+namespace rung {
+
+namespace {
+
+constexpr int kThreads = 256;
+
+unsigned blocks_for(int64_t elements) {
+  return static_cast<unsigned>((elements + kThreads - 1) / kThreads);
+}
+
+// One thread an element.
+template <class Half>
+__global__ void round_kernel(Half* to, const float* from, int64_t elements) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < elements) store_rounded(to[i], from[i]);
+}
+
+// One thread an element of y [rows, out].
+__global__ void add_bias_kernel(float* y, const float* bias, int64_t out, int64_t elements) {
+  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (i < elements) y[i] += bias[i % out];
+}
+
+// x in the weight's 16-bit type, in the device's workspace.
+template <class Half>
+const void* rounded(Cuda& device, const Tensor& x) {
+  auto* copy = static_cast<Half*>(device.workspace(static_cast<size_t>(x.elements()) * sizeof(Half)));
+  round_kernel<<<blocks_for(x.elements()), kThreads, 0, device.stream()>>>(copy, x.data<float>(),
+                                                                           x.elements());
+  RUNG_CUDA_CHECK_LAUNCH("round");
+  return copy;
+}
+
+// Whether rows of x are few enough that reading the weight is all that costs.
+bool use_gemv(int64_t rows) {
+  // The emulator's cuBLAS sums every element in an order that the number of rows does not change. With one
+  // implementation for all of them, a row's result does not depend on its batch.
+  return !kCudaEmulated && rows <= kGemvRows;
+}
+
+}  // namespace
+
+void matmul_cublas(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const MatmulShape shape = check_matmul(y, x, weight, bias, Place::device);
+  if (y.elements() == 0) return;
+  const void* inputs = x.raw();
+  cudaDataType_t type = CUDA_R_32F;
+  switch (weight.dtype()) {
+    case DType::f32:
+      break;
+    case DType::f16:
+      inputs = rounded<__half>(device, x), type = CUDA_R_16F;
+      break;
+    case DType::bf16:
+      inputs = rounded<__nv_bfloat16>(device, x), type = CUDA_R_16BF;
+      break;
+    default:
+      fail("matmul on CUDA needs a weight in F32, F16 or BF16, not ", name(weight.dtype()));
+  }
+  const int rows = static_cast<int>(shape.rows), out = static_cast<int>(shape.out),
+            in = static_cast<int>(shape.in);
+  const float one = 1, zero = 0;
+  // BEGIN SOLUTION 07.3
+  // Read column by column, as cuBLAS does, our row-major y [rows, out] is y^T, a matrix of out rows and
+  // `rows` columns. y^T = weight * x^T: x in memory is x^T already (in x rows), weight is its own transpose
+  // (in x out), hence OP_T.
+  RUNG_CUBLAS_CHECK(cublasGemmEx(device.cublas(), CUBLAS_OP_T, CUBLAS_OP_N, out, rows, in, &one,  //
+                                 weight.raw(), type, in, inputs, type, in, &zero,                 //
+                                 y.raw(), CUDA_R_32F, out, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+  // STUB: not_done("07.3");
+  // END SOLUTION
+  if (bias.empty()) return;
+  add_bias_kernel<<<blocks_for(y.elements()), kThreads, 0, device.stream()>>>(
+      y.data<float>(), bias.data<float>(), shape.out, y.elements());
+  RUNG_CUDA_CHECK_LAUNCH("add_bias");
+}
+
+// The same kernel for any number of rows, a few at a time: each row's sums run in one order, whatever comes
+// with it. Reads the weight once for every kGemvRows rows.
+void matmul_invariant(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  const int64_t rows = x.shape().rows();
+  for (int64_t first = 0; first < rows; first += kGemvRows) {
+    const int64_t count = std::min<int64_t>(kGemvRows, rows - first);
+    Tensor part = y.slice(first, count);
+    matmul_gemv(device, part, x.slice(first, count), weight, bias);
+  }
+}
+
+void matmul(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  if (device.batch_invariant) return matmul_invariant(device, y, x, weight, bias);
+  (use_gemv(x.shape().rows()) ? matmul_gemv : matmul_cublas)(device, y, x, weight, bias);
+}
+
+}  // namespace rung

@@ -1,0 +1,51 @@
+// Configurations, and what Hugging Face transformers 5.24.0 reads from each.
+// Written by data/make_config_cases.py.
+#pragma once
+
+#include "model_file/hyperparameters.h"
+
+namespace rung::testing {
+
+struct ConfigCase {
+  const char* name;
+  const char* config;
+  Architecture architecture;
+  int layers, hidden, feed_forward, heads, kv_heads, head_dim, vocabulary, context_length;
+  float rms_epsilon;
+  bool tied_embeddings;
+  float rope_base;
+  RopeScaling rope_scaling;
+  float factor, low_frequency_factor, high_frequency_factor;
+  int original_context_length;
+};
+
+// clang-format off
+constexpr ConfigCase kConfigCases[] = {
+{"llama, only the shape", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama"})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"llama, nulls", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "num_key_value_heads": null, "head_dim": null, "rope_scaling": null})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"llama, everything", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "num_key_value_heads": 2, "head_dim": 24, "rms_norm_eps": 1e-05, "tie_word_embeddings": true, "max_position_embeddings": 131072, "attention_bias": false, "mlp_bias": false, "hidden_act": "silu", "rope_theta": 500000.0})", Architecture::llama, 2, 64, 96, 4, 2, 24, 512, 131072, 1e-05f, true, 500000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"llama, theta as a whole number", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_theta": 500000})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 500000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"llama, linear, oldest spelling", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_theta": 25000.0, "rope_scaling": {"type": "linear", "factor": 4}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 25000.0f, RopeScaling::linear, 4.0f, 1.0f, 4.0f, 0},
+{"llama, linear, newest spelling", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_parameters": {"rope_type": "linear", "rope_theta": 25000.0, "factor": 4.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 25000.0f, RopeScaling::linear, 4.0f, 1.0f, 4.0f, 0},
+{"llama, both words for the kind", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_scaling": {"type": "linear", "rope_type": "llama3", "original_max_position_embeddings": 64, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 10000.0f, RopeScaling::llama3, 8.0f, 1.0f, 4.0f, 64},
+{"llama, llama3, old spelling", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_theta": 500000.0, "max_position_embeddings": 131072, "rope_scaling": {"rope_type": "llama3", "original_max_position_embeddings": 8192, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 131072, 1e-06f, false, 500000.0f, RopeScaling::llama3, 8.0f, 1.0f, 4.0f, 8192},
+{"llama, llama3, new spelling", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "max_position_embeddings": 131072, "rope_parameters": {"rope_type": "llama3", "rope_theta": 500000.0, "original_max_position_embeddings": 8192, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 131072, 1e-06f, false, 500000.0f, RopeScaling::llama3, 8.0f, 1.0f, 4.0f, 8192},
+{"llama, llama3 without the original context", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "max_position_embeddings": 4096, "rope_parameters": {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 4096, 1e-06f, false, 500000.0f, RopeScaling::llama3, 8.0f, 1.0f, 4.0f, 4096},
+{"llama, theta beside rope_parameters", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_theta": 77000.0, "rope_parameters": {"rope_type": "linear", "factor": 2.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 77000.0f, RopeScaling::linear, 2.0f, 1.0f, 4.0f, 0},
+{"llama, theta twice", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_theta": 77000.0, "rope_parameters": {"rope_type": "default", "rope_theta": 33000.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 33000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"llama, rope_scaling and rope_parameters", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_theta": 77000.0, "rope_parameters": {"rope_type": "default", "rope_theta": 33000.0}, "rope_scaling": {"type": "linear", "factor": 2.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 77000.0f, RopeScaling::linear, 2.0f, 1.0f, 4.0f, 0},
+{"llama, empty rope_scaling and rope_parameters", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_parameters": {"rope_type": "default", "rope_theta": 33000.0}, "rope_scaling": {}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 33000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"llama, default kind with a factor", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "llama", "rope_scaling": {"rope_type": "default", "factor": 2.0}})", Architecture::llama, 2, 64, 96, 4, 4, 16, 512, 2048, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, only the shape", R"({"hidden_size": 128, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 32, "vocab_size": 512, "model_type": "qwen2"})", Architecture::qwen2, 2, 128, 96, 32, 32, 4, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, key/value heads by default", R"({"hidden_size": 256, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 64, "vocab_size": 512, "model_type": "qwen2"})", Architecture::qwen2, 2, 256, 96, 64, 32, 4, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, null key/value heads", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "qwen2", "num_key_value_heads": null})", Architecture::qwen2, 2, 64, 96, 4, 4, 16, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, head_dim", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "qwen2", "num_key_value_heads": 2, "head_dim": 32})", Architecture::qwen2, 2, 64, 96, 4, 2, 32, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, window switched off", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "qwen2", "num_key_value_heads": 2, "use_sliding_window": false, "sliding_window": 16, "max_window_layers": 0})", Architecture::qwen2, 2, 64, 96, 4, 2, 16, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, window in no layer", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "qwen2", "num_key_value_heads": 2, "use_sliding_window": true, "sliding_window": 16, "max_window_layers": 2})", Architecture::qwen2, 2, 64, 96, 4, 2, 16, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen2, window null", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "qwen2", "num_key_value_heads": 2, "use_sliding_window": true, "sliding_window": null, "max_window_layers": 0})", Architecture::qwen2, 2, 64, 96, 4, 2, 16, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen3, only the shape", R"({"hidden_size": 128, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 32, "vocab_size": 512, "model_type": "qwen3"})", Architecture::qwen3, 2, 128, 96, 32, 32, 128, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen3, key/value heads by default", R"({"hidden_size": 256, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 64, "vocab_size": 512, "model_type": "qwen3"})", Architecture::qwen3, 2, 256, 96, 64, 32, 128, 512, 32768, 1e-06f, false, 10000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+{"qwen3, everything", R"({"hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 2, "num_attention_heads": 4, "vocab_size": 512, "model_type": "qwen3", "num_key_value_heads": 2, "head_dim": 32, "rope_theta": 1000000, "tie_word_embeddings": true, "attention_bias": false, "layer_types": ["full_attention", "full_attention"], "max_position_embeddings": 40960})", Architecture::qwen3, 2, 64, 96, 4, 2, 32, 512, 40960, 1e-06f, true, 1000000.0f, RopeScaling::none, 1.0f, 1.0f, 4.0f, 0},
+};
+
+}  // namespace rung::testing
