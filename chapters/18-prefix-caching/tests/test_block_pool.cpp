@@ -21,6 +21,35 @@ void publish(BlockPool& pool, Ids& blocks, Span<const int32_t> tokens) {
   }
 }
 
+TEST_CASE("given back: a block that nobody has any more is empty, or cached if it is published") {
+  BlockPool pool({4, 2});
+  Ids a = {pool.take_one(), pool.take_one()};
+  publish(pool, a, Ids{1, 2, 3});  // the second is not full
+  pool.share({a.data(), 1});       // somebody else begins alike
+  pool.give_back(a);
+  CHECK(pool.holders(a[0]) == 1);
+  CHECK(pool.used() == 1);
+  CHECK(pool.free() == 3);
+  CHECK(pool.cached() == 0);
+  pool.give_back({a.data(), 1});
+  CHECK(pool.used() == 0);
+  CHECK(pool.free() == 3);
+  CHECK(pool.cached() == 1);
+  CHECK_THROWS_WITH(pool.give_back({a.data(), 1}), Catch::Contains("block 0 is given back"));
+}
+
+TEST_CASE("given back: the block unused for longest is forgotten first, a sequence from its end") {
+  BlockPool pool({5, 2});
+  Ids a = {pool.take_one(), pool.take_one()}, b = {pool.take_one(), pool.take_one()};
+  publish(pool, a, Ids{1, 1, 2, 2});
+  publish(pool, b, Ids{3, 3, 4, 4});
+  pool.give_back(a);
+  pool.give_back(b);
+  Ids order;
+  for (int i = 0; i < 5; ++i) order.push_back(pool.take_one());
+  CHECK(order == Ids{4, a[1], a[0], b[1], b[0]});  // the first was never used
+}
+
 TEST_CASE("block pool: a pool of five blocks") {
   BlockPool pool({5, 4});
   CHECK(pool.needed(0) == 0);

@@ -366,53 +366,86 @@ TEST_CASE("scheduler: the youngest gives up its blocks when the pool is empty, a
 }
 
 TEST_CASE("scheduler: full blocks are published when they are computed, and shared from then on") {
-  Scheduler scheduler({8, 3, {16, 4}});
-  const Ids prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  Scheduler scheduler({10, 3, {16, 4}});
+  const Ids prompt = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
   scheduler.add(1, prompt);
   std::vector<ScheduledTokens> chosen = scheduler.schedule();
-  CHECK(text(chosen) == "1:0+8");
+  CHECK(text(chosen) == "1:0+10");
   const Ids blocks = scheduler.sequence(1).blocks;
   CHECK_FALSE(scheduler.pool().published(blocks[0]));
   scheduler.computed(chosen);
   CHECK(scheduler.pool().published(blocks[0]));
   CHECK(scheduler.pool().published(blocks[1]));
-  CHECK_FALSE(scheduler.pool().published(blocks[2]));
-  scheduler.add(2, prompt);
-  scheduler.add(3, {1, 2, 3, 4, 5, 6, 7, 9});
+  CHECK_FALSE(scheduler.pool().published(blocks[2]));  // all of its tokens are known, two are computed
+  CHECK_FALSE(scheduler.pool().published(blocks[3]));
+  scheduler.add(2, {1, 2, 3, 4, 5, 6, 7, 9});
+  scheduler.add(3, prompt);
   chosen = scheduler.schedule();
-  CHECK(text(chosen) == "1:8+2* 2:8+2* 3:4+4*");
-  CHECK(scheduler.sequence(2).blocks[1] == blocks[1]);
-  CHECK(scheduler.sequence(2).blocks[2] != blocks[2]);
-  CHECK(scheduler.sequence(3).blocks[0] == blocks[0]);
+  CHECK(text(chosen) == "1:10+4* 2:4+4* 3:8+2");
+  CHECK(scheduler.sequence(2).blocks[0] == blocks[0]);
+  CHECK(scheduler.sequence(3).blocks[1] == blocks[1]);
+  CHECK(scheduler.sequence(3).blocks[2] != blocks[2]);
   CHECK(scheduler.pool().holders(blocks[0]) == 3);
   CHECK(scheduler.pool().holders(blocks[1]) == 2);
   CHECK(scheduler.cached() == 12);
 }
 
-TEST_CASE("scheduler: further answers begin with the same blocks and copy the one they write to") {
+TEST_CASE("scheduler: full blocks that two requests have computed at once become one") {
+  Scheduler scheduler({16, 2, {8, 4}});
+  const Ids prompt = {1, 2, 3, 4, 5, 6};
+  scheduler.add(1, prompt);
+  scheduler.add(2, prompt);
+  const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+  REQUIRE(text(chosen) == "1:0+6* 2:0+6*");
+  CHECK(scheduler.pool().used() == 4);
+  scheduler.computed(chosen);
+  CHECK(scheduler.pool().used() == 3);
+  const Ids first = scheduler.sequence(1).blocks, second = scheduler.sequence(2).blocks;
+  CHECK(second[0] == first[0]);
+  CHECK(second[1] != first[1]);
+  CHECK(scheduler.pool().holders(first[0]) == 2);
+}
+
+TEST_CASE("scheduler: further answers begin right behind the first, with the same blocks") {
+  Scheduler scheduler({8, 4, {7, 4}});
+  scheduler.add(1, {1, 2, 3, 4, 5, 6}, 3);
+  scheduler.add(4, {7});
+  const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+  REQUIRE(text(chosen) == "1:0+6* 4:0+1*");
+  CHECK(chosen[0].forks == 2);
+  scheduler.computed(chosen);
+  CHECK(scheduler.running_requests() == std::vector<RequestId>{1, 2, 3, 4});
+  const Ids blocks = scheduler.sequence(1).blocks;
+  for (const RequestId id : {1, 2, 3}) {
+    CAPTURE(id);
+    CHECK(scheduler.sequence(id).blocks == blocks);
+    CHECK(scheduler.sequence(id).computed == 6);
+    CHECK(scheduler.sequence(id).forks == 0);
+  }
+  CHECK(scheduler.pool().holders(blocks[0]) == 3);
+  CHECK(scheduler.pool().holders(blocks[1]) == 3);
+}
+
+TEST_CASE("scheduler: an answer copies the block that it writes to, unless nobody else has it") {
   Scheduler scheduler({8, 3, {7, 4}});
   scheduler.add(1, {1, 2, 3, 4, 5, 6}, 3);
   scheduler.add(4, {7});
   std::vector<ScheduledTokens> chosen = scheduler.schedule();
   REQUIRE(text(chosen) == "1:0+6*");  // request 4 finds no place beside three answers
-  CHECK(chosen[0].forks == 2);
   scheduler.computed(chosen);
-  CHECK(scheduler.running_requests() == std::vector<RequestId>{1, 2, 3});
-  for (const RequestId id : {1, 2, 3}) {
-    CHECK(scheduler.sequence(id).blocks == Ids{0, 1});
-    CHECK(scheduler.sequence(id).computed == 6);
-    scheduler.append(id, static_cast<int32_t>(10 * id));
-  }
-  CHECK(scheduler.pool().holders(1) == 3);
+  for (const RequestId id : {1, 2, 3}) scheduler.append(id, static_cast<int32_t>(10 * id));
+  REQUIRE(scheduler.sequence(1).blocks == Ids{0, 1});
   chosen = scheduler.schedule();
   CHECK(text(chosen) == "1:6+1* 2:6+1* 3:6+1*");
   REQUIRE(scheduler.copies().size() == 2);
   CHECK(scheduler.copies()[0].from == 1);
   CHECK(scheduler.copies()[0].to == 2);
+  CHECK(scheduler.copies()[1].from == 1);
   CHECK(scheduler.copies()[1].to == 3);
   CHECK(scheduler.sequence(1).blocks == Ids{0, 2});
   CHECK(scheduler.sequence(2).blocks == Ids{0, 3});
   CHECK(scheduler.sequence(3).blocks == Ids{0, 1});  // the last one writes in place
+  CHECK(scheduler.pool().holders(1) == 1);
   scheduler.computed(chosen);
   scheduler.remove(2);
   CHECK(scheduler.pool().holders(0) == 2);

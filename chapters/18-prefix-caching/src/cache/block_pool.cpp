@@ -38,7 +38,7 @@ void BlockPool::share(Span<const int32_t> blocks) {
 }
 
 void BlockPool::give_back(Span<const int32_t> blocks) {
-  // BEGIN SOLUTION 18.3
+  // BEGIN SOLUTION 18.2
   // The last block first, so that no block is unused for longer than one behind it.
   for (size_t i = blocks.size(); i-- > 0;) {
     const int32_t block = blocks[i];
@@ -53,7 +53,7 @@ void BlockPool::give_back(Span<const int32_t> blocks) {
     }
   }
   // STUB: (void)blocks;
-  // STUB: not_done("18.3");
+  // STUB: not_done("18.2");
   // END SOLUTION
 }
 
@@ -71,7 +71,7 @@ std::vector<int32_t> BlockPool::find(Span<const int32_t> tokens) const {
 }
 
 std::optional<BlockPool::Taken> BlockPool::take(Span<const int32_t> tokens) {
-  // BEGIN SOLUTION 18.2
+  // BEGIN SOLUTION 18.3
   std::vector<int32_t> blocks = find(tokens);
   const auto shared = static_cast<int64_t>(blocks.size());
   const auto unused =
@@ -82,7 +82,7 @@ std::optional<BlockPool::Taken> BlockPool::take(Span<const int32_t> tokens) {
   for (int64_t i = 0; i < others; ++i) blocks.push_back(take_one());
   return Taken{std::move(blocks), shared * block_size_};
   // STUB: (void)tokens;
-  // STUB: not_done("18.2");
+  // STUB: not_done("18.3");
   // END SOLUTION
 }
 

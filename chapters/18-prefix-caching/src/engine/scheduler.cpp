@@ -56,7 +56,7 @@ void Scheduler::preempt_youngest() {
 bool Scheduler::make_room(RequestId id) {
   Sequence& sequence = sequences_[id];
   const auto block = static_cast<size_t>(sequence.computed / pool_.block_size());
-  // BEGIN SOLUTION 18.5
+  // BEGIN SOLUTION 18.6
   for (;;) {
     const bool missing = block == sequence.blocks.size();
     if (!missing && pool_.holders(sequence.blocks[block]) == 1) return true;
@@ -76,7 +76,7 @@ bool Scheduler::make_room(RequestId id) {
     if (itself) return false;
   }
   // STUB: (void)block;
-  // STUB: not_done("18.5");
+  // STUB: not_done("18.6");
   // END SOLUTION
 }
 
@@ -135,7 +135,7 @@ void Scheduler::publish(Sequence& sequence) {
 // The further answers of a request whose prompt is computed begin beside it, with the same blocks.
 void Scheduler::fork(RequestId id) {
   Sequence& first = sequences_[id];
-  // BEGIN SOLUTION 18.6
+  // BEGIN SOLUTION 18.5
   auto place = std::find(running_.begin(), running_.end(), id);
   for (int64_t i = 1; first.forks > 0; ++i, --first.forks) {
     Sequence& answer = sequences_[id + i];
@@ -145,7 +145,7 @@ void Scheduler::fork(RequestId id) {
     place = running_.insert(place + 1, id + i);
   }
   // STUB: (void)first;
-  // STUB: not_done("18.6");
+  // STUB: not_done("18.5");
   // END SOLUTION
 }
 
