@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/attention_shape.h"
+#include "rung/error.h"
 
 namespace rung {
 
