@@ -6,6 +6,7 @@
 
 #include "ops/attend.h"
 #include "ops/sequence_attention_shape.h"
+#include "rung/error.h"
 
 namespace rung {
 

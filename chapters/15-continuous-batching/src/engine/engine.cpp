@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rung/error.h"
+
 namespace rung {
 
 template <class Device>
