@@ -113,7 +113,7 @@ class Memory(Faults):
         self.assertEqual(struct.unpack_from("<II", data, at), (4, 512))
         model.write_bytes(data[:at + 4] + struct.pack("<I", 10**9) + data[at + 8:])
         self.refused(self.run_rung("generate", "-m", model, "-p", "a", "--context", 10**9, "--device", "cpu"),
-                     "not enough memory: KV cache for 1000000000 tokens", ": 953.7 GiB needed, ", " available on this machine")
+                     "not enough memory: KV cache of 62500000 blocks of 16 tokens (--context, --kv-memory)", ": 953.7 GiB needed, ", " available on this machine")
 
     def test_weights_larger_than_the_memory(self):
         config = json.loads((FIXTURES / "llama-untied" / "config.json").read_text())

@@ -1,6 +1,7 @@
 #include "commands/options/cache_option.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 
 #include "rung/error.h"
@@ -38,7 +39,7 @@ DType CacheOption::type(DType best) const {
                              : best;
 }
 
-KvBlocks CacheOption::fit(KvBlocks wanted, uint64_t block_bytes, uint64_t available) const {
+KvBlocks CacheOption::fit(KvBlocks wanted, int64_t least, uint64_t block_bytes, uint64_t available) const {
   if (kv_memory > 0) {
     const int64_t blocks = (kv_memory << 20) / static_cast<int64_t>(block_bytes);
     if (blocks == 0) {
@@ -47,9 +48,8 @@ KvBlocks CacheOption::fit(KvBlocks wanted, uint64_t block_bytes, uint64_t availa
     }
     return {blocks, wanted.size};
   }
-  const uint64_t most = available / 10 * 9 / block_bytes;
-  return {static_cast<int64_t>(std::clamp<uint64_t>(most, 1, static_cast<uint64_t>(wanted.count))),
-          wanted.size};
+  const auto most = static_cast<int64_t>(std::min<uint64_t>(available / 10 * 9 / block_bytes, INT64_MAX));
+  return {std::clamp(most, least, wanted.count), wanted.size};
 }
 
 void CacheOption::report(const KvCache& cache) {

@@ -32,10 +32,12 @@ struct CacheOption {
     const auto block_bytes = static_cast<uint64_t>(kv_cache_bytes(h, block_size, dtype));
     const uint64_t weights = transformer.unread_weight_bytes();
     const uint64_t available = available_memory(transformer.device());
-    const KvBlocks blocks = fit(wanted, block_bytes, available - std::min(available, weights));
+    // A context that was asked for by name has to fit once. How often it does is a matter of memory.
+    const int64_t least = this->context > 0 ? blocks_for(1, context, block_size).count : 1;
+    const KvBlocks blocks = fit(wanted, least, block_bytes, available - std::min(available, weights));
     check_memory(transformer.device(),
                  "KV cache of " + std::to_string(blocks.count) + " blocks of " + std::to_string(blocks.size) +
-                     " tokens, beside the weights",
+                     " tokens (--context, --kv-memory), beside the weights",
                  static_cast<uint64_t>(blocks.count) * block_bytes + weights);
     KvCache cache(transformer.device(), h, context, dtype, blocks);
     report(cache);
@@ -43,8 +45,8 @@ struct CacheOption {
   }
 
  private:
-  // wanted, or what is possible of it, at least one; block_bytes: of all layers.
-  KvBlocks fit(KvBlocks wanted, uint64_t block_bytes, uint64_t available) const;
+  // wanted, or what is possible of it, at least `least` blocks; block_bytes: of all layers.
+  KvBlocks fit(KvBlocks wanted, int64_t least, uint64_t block_bytes, uint64_t available) const;
   static void report(const KvCache& cache);
 };
 
