@@ -191,7 +191,7 @@ class Signals(Faults):
         model = ["-m", FIXTURES / "llama-untied.gguf"]
         return {
             "generate": ["generate", *model, "-p", "The river", "-n", 480, "--ignore-eos", "--device", "cuda"],
-            "prefill": ["generate", *model, "-p", "a " * 400, "-n", 1, "--device", "cuda"],
+            "prefill": ["generate", *model, "-p", "a " * 400, "-n", 1, "--step-tokens", 4, "--device", "cuda"],
             "chat": ["chat", *model, "--chat-template", "smollm2"],
             "bench": ["bench", "--dummy", config, "--repeat", 1000, "--no-roofline", "--prompt-tokens", 300],
             "perplexity": ["perplexity", *model, "--file", text],
@@ -206,6 +206,8 @@ class Signals(Faults):
                     with self.subTest(name, number=number.name, delay=delay):
                         process = self.start(*command)
                         time.sleep(delay)
+                        if process.poll() == 0:
+                            continue  # a quick machine was done before
                         process.send_signal(number)
                         if name == "chat" and number == signal.SIGINT:
                             time.sleep(0.2)
