@@ -14,9 +14,8 @@ struct Batch {
   std::vector<int32_t> ids;
   std::vector<int32_t> positions;     // in its sequence, from 0
   std::vector<int32_t> slot_mapping;  // where in the cache its keys and values go; -1: nowhere
-  // One entry a sequence.
-  std::vector<int32_t> query_begin = {
-      0};                            // and one more: its tokens are [query_begin[s], query_begin[s + 1])
+  // One entry a sequence, in query_begin one more: the tokens of s are [query_begin[s], query_begin[s + 1]).
+  std::vector<int32_t> query_begin = {0};
   std::vector<int32_t> context;      // tokens that its last one sees, itself included
   std::vector<int32_t> first_block;  // where in block_table its blocks begin
   std::vector<int32_t> block_table;  // the blocks of all sequences, in the order of their tokens
