@@ -16,15 +16,14 @@ struct Activations {
 
   Tensor residual;  // [capacity, hidden], the stream that every block adds to
   Tensor normed;    // [capacity, hidden], what a block reads
-  Tensor q, k,
-      v;                // [capacity, heads * head_dim], [capacity, kv_heads * head_dim] twice
+  // [capacity, heads * head_dim], and [capacity, kv_heads * head_dim] twice
+  Tensor q, k, v;
   Tensor attended;      // [capacity, heads * head_dim]
   Tensor gate, up;      // [capacity, feed_forward]
-  Tensor block_output;  // [capacity, hidden], what a block adds to the residual
-                        // stream
-  Tensor last,
-      last_normed;  // [logit_capacity, hidden], the rows whose logits are wanted
-  Tensor logits;    // [logit_capacity, vocabulary]
+  Tensor block_output;  // [capacity, hidden], what a block adds to the stream
+  // [logit_capacity, hidden], the rows whose logits are wanted
+  Tensor last, last_normed;
+  Tensor logits;  // [logit_capacity, vocabulary]
 };
 
 // In place of a device: adds up the bytes and allocates nothing.

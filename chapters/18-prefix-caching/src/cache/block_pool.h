@@ -47,7 +47,7 @@ class BlockPool {
   // One holder less for each. Precondition: neighbours come in the order of the sequence. Throws Error if
   // nobody holds one of them.
   void give_back(Span<const int32_t> blocks);
-  // The block holds the keys and values of these tokens, which fill it, behind those of the parent (a
+  // The block holds the keys and values of these tokens, which fill it, after those of the parent (a
   // published block or PrefixIndex::kNone), and nobody will write to it again. Returns the block that its
   // holder has from now on: another one, if another has been published with the same contents before.
   int32_t publish(int32_t block, int32_t parent, Span<const int32_t> tokens);

@@ -1,4 +1,4 @@
-// Finds the block that holds given tokens behind a given beginning.
+// Finds the block that holds given tokens after a given beginning.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace rung {
 
-// A hash of everything up to the end of a block: of its tokens, chained to the hash of what stands before
+// A hash of everything up to the end of a block: of its tokens, chained to the hash of what comes before
 // them. FNV-1a (Fowler, Noll, Vo) over whole tokens, from the parent's hash on.
 uint64_t chained_hash(uint64_t parent, Span<const int32_t> tokens);
 
@@ -22,7 +22,7 @@ class PrefixIndex {
 
   explicit PrefixIndex(int64_t blocks, Hash hash = chained_hash);
 
-  // The block that holds these tokens behind the parent's, or kNone.
+  // The block that holds these tokens after the parent's, or kNone.
   int32_t find(int32_t parent, Span<const int32_t> tokens) const;
   // From now on this block is found. Preconditions: it is not in the index, the parent is, and no other block
   // holds the same.

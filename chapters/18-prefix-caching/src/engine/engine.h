@@ -43,9 +43,8 @@ template <class Device>
 class Engine {
  public:
   // Runs as many requests at once as the transformer takes sequences and the cache has blocks for, with steps
-  // of up to transformer.max_tokens() tokens.
-  // Keeps all three by reference. Throws Error if the transformer has no space for so many requests. hash:
-  // for tests that want collisions.
+  // of up to transformer.max_tokens() tokens. Keeps all three by reference. Throws Error if the transformer
+  // has no space for so many requests. hash: for tests that want collisions.
   Engine(Transformer<Device>& transformer, KvCache& cache, const Tokenizer& tokenizer,
          PrefixIndex::Hash hash = chained_hash);
 

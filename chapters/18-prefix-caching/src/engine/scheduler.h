@@ -45,9 +45,8 @@ class Scheduler {
   // The work of the next step: at most one entry a request, step_tokens tokens in all; empty if there is
   // nothing to do. First every running request that has one token left to compute gets it: whoever writes is
   // not held up. Then prompts take what is left of the budget, a part of one if it must be, in the order in
-  // which they came; waiting requests start, in the same order, while there is budget
-  // and the pool has blocks for all of their tokens. One that starts shares the blocks that hold its
-  // beginning.
+  // which they came; waiting requests start, in the same order, while there is budget and the pool has blocks
+  // for all of their tokens. One that starts shares the blocks that hold its beginning.
   //
   // A request that needs a block when none can be had gets one of the youngest running request, which loses
   // all of its blocks and waits again, first in line; what of its tokens is not cached any more is computed
@@ -84,11 +83,9 @@ class Scheduler {
   // Precondition: it was added and not removed.
   const Sequence& sequence(RequestId id) const { return sequences_.at(id); }
   const BlockPool& pool() const { return pool_; }
-  // Of all requests so far.
+  // Of all requests so far: preemptions, and tokens that were in the cache when a request started or went on.
   int64_t preemptions() const { return preemptions_; }
-  int64_t cached() const {
-    return cached_;
-  }  // tokens that were in the cache when a request started or went on
+  int64_t cached() const { return cached_; }
 
  private:
   bool make_room(RequestId id);
