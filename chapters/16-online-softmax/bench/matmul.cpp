@@ -36,7 +36,7 @@ class MatmulBench : public BenchPart {
                   out = kCudaEmulated ? 96 : 8192;
     for (const DType dtype : {DType::f32, DType::bf16}) {
       const std::string type = std::string(", ") + rung::name(dtype);
-      for (const int64_t rows : {int64_t{1}, int64_t{8}, many}) {
+      for (const int64_t rows : {int64_t{1}, int64_t{8}, int64_t{kCudaEmulated ? 9 : 64}, many}) {
         Operands o(device, dtype, rows, out, in);
         bench.measure(device, "one thread an output" + type, o.shape, o.work(),
                       [&] { matmul_naive(device, o.y, o.x, o.weight); });
@@ -48,6 +48,8 @@ class MatmulBench : public BenchPart {
         }
         bench.measure(device, "cuBLAS" + type, o.shape, o.work(),
                       [&] { matmul_cublas(device, o.y, o.x, o.weight); });
+        bench.measure(device, "one order of sums" + type, o.shape, o.work(),
+                      [&] { matmul_invariant(device, o.y, o.x, o.weight); });
       }
     }
   }

@@ -694,6 +694,14 @@ int lane() {
   return required_worker("a warp shuffle").lane();
 }
 
+void check_launch_bounds(int most_threads) {
+  const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+  if (threads <= static_cast<unsigned>(most_threads)) return;
+  required_worker("__launch_bounds__")
+      .fail(cudaErrorInvalidValue,
+            text("the block has %u threads, over the %d of its __launch_bounds__", threads, most_threads));
+}
+
 void check_matrix_alignment(const char* name, const void* pointer, std::size_t ld_bytes, const char* file,
                             int line);
 

@@ -74,6 +74,12 @@ __global__ void waits_for_nothing(const float* in, float* out, bool commit) {
     __pipeline_wait_prior(0);
   out[0] = value;
 }
+constexpr int few(int a, int b) {
+  return a * b;
+}
+__global__ void __launch_bounds__(few(4, 16), 2) bounded(float* out) {
+  out[threadIdx.x] = 1;
+}
 __global__ void stops(float* out) {
   if (threadIdx.x == 3) __trap();
   out[threadIdx.x] = 1;
@@ -142,6 +148,14 @@ TEST_CASE("a trap names its thread", "[simt][errors]") {
   stops<<<1, 8>>>(out.get());
   CHECK(missing(error_text(cudaErrorLaunchFailure),
                 {"kernel 'stops' block (0,0,0) thread (3,0,0)", "__trap()"}) == "");
+}
+
+TEST_CASE("a block of more threads than its launch bounds is an error", "[simt][errors]") {
+  DeviceArray<float> out(65);
+  bounded<<<1, 64>>>(out.get());
+  CHECK(out.values()[63] == 1);
+  bounded<<<1, dim3(13, 5)>>>(out.get());
+  CHECK(missing(error_text(cudaErrorInvalidValue), {"kernel 'bounded'", "65 threads, over the 64"}) == "");
 }
 
 TEST_CASE("an exception that leaves a kernel is an error of the launch", "[simt][errors]") {

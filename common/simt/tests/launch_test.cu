@@ -19,7 +19,7 @@ __global__ void record_index(int* out) {
 }
 
 template <class T, int step>
-__global__ void __launch_bounds__(256) add_step(T* values, int n) {
+__global__ void __launch_bounds__(1024) add_step(T* values, int n) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < n) values[i] = static_cast<T>(values[i] + step);
 }

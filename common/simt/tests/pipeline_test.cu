@@ -43,7 +43,7 @@ __global__ void padded_row(const int* in, int* out, int count) {
 }
 
 __global__ void pairs_and_words(const int* in, int* out) {
-  __shared__ int copy[3];
+  __shared__ __align__(8) int copy[3];
   __pipeline_memcpy_async(copy, in, 8);
   __pipeline_memcpy_async(copy + 2, in + 2, 4);
   __pipeline_commit();

@@ -94,6 +94,15 @@ TEST_CASE("shared variables of any shape", "[simt][translator]") {
       std::string::npos);
 }
 
+TEST_CASE("launch bounds are checked where a kernel's body begins", "[simt][translator]") {
+  CHECK(
+      translate("__global__ void __launch_bounds__(f(2, N), 3)\nk(int (*g)(int), A a = {1}) { b; }\n").text ==
+      "__global__ void __launch_bounds__(f(2, N), 3)\nk(int (*g)(int), A a = {1}) { "
+      "::simt::check_launch_bounds(f(2, N)); b; }\n");
+  CHECK(translate("__global__ void __launch_bounds__(8) k(int);\nvoid h() { }\n").text ==
+        "__global__ void __launch_bounds__(8) k(int);\nvoid h() { }\n");
+}
+
 TEST_CASE("lines keep their numbers", "[simt][translator]") {
   const std::string source =
       "void f() {\n  __shared__\n    float a[2]\n      [3];\n  k<\n    4><<<1,\n  2>>>(\n  a,\n  b);\n}\nint "

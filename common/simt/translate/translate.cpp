@@ -6,6 +6,7 @@
 //                      ::simt::LaunchConfig(grid, block, shared, stream), a, b)
 //   __shared__ float tile[32][33];   → auto& tile = ::simt::static_shared<float[(32)][(33)]>([] {}, "tile");
 //   extern __shared__ float row[];   → auto* row = ::simt::dynamic_shared<float>();
+//   __launch_bounds__(n) … {         → { ::simt::check_launch_bounds(n);
 //   __noinline__                     → __attribute__((noinline))
 //   #include "x.cuh"                 → the translated text of that file, once
 //
@@ -16,6 +17,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string>
@@ -201,10 +203,12 @@ class Translator {
     const fs::path saved_path = path_;
     const std::string saved_name = name_;
     const std::vector<bool> saved_scopes = std::move(scopes_);
+    const std::map<std::size_t, std::string> saved_bounds = std::move(bounds_of_body_);
     const std::string source = buffer.str();
     path_ = path;
     name_ = name;
     scopes_.clear();
+    bounds_of_body_.clear();
     std::string out = "#line 1 \"" + name + "\"\n";
     try {
       tokens_ = Lexer(source).run();
@@ -217,6 +221,7 @@ class Translator {
     path_ = saved_path;
     name_ = saved_name;
     scopes_ = saved_scopes;
+    bounds_of_body_ = saved_bounds;
     return out;
   }
 
@@ -386,6 +391,12 @@ class Translator {
       if (token.kind == Kind::punctuation) {
         if (token.text == "{") scopes_.push_back(opens_namespace(i));
         if (token.text == "}" && !scopes_.empty()) scopes_.pop_back();
+        const auto bounds = bounds_of_body_.find(i);
+        if (bounds != bounds_of_body_.end()) {
+          put(i, "{ ::simt::check_launch_bounds(" + bounds->second + ");");
+          ++i;
+          continue;
+        }
         if (token.text == "<<<" && !is(before(i), "operator")) {
           const std::size_t callee = callee_begin(i);
           if (callee < first) fail(i, "cannot tell what is launched by <<<");
@@ -422,6 +433,7 @@ class Translator {
         i = next;
         continue;
       }
+      if (token.kind == Kind::identifier && token.text == "__launch_bounds__") note_bounds(i, end);
       if (token.kind == Kind::identifier && token.text == "__noinline__") {
         const std::size_t open = before(i);
         const bool in_attribute =
@@ -434,6 +446,21 @@ class Translator {
       ++i;
     }
     return out;
+  }
+
+  /// Remembers the bounds at i, unless the kernel is only declared here, for the brace that opens its body.
+  void note_bounds(std::size_t i, std::size_t end) {
+    const std::size_t open = after(i);
+    if (!is(open, "(")) return;
+    const std::size_t close = match(open, end);
+    std::size_t threads_end = open + 1;  // of the first argument; the others are about registers
+    while (threads_end < close && !is(threads_end, ",")) {
+      if (closing(tokens_[threads_end].text) != '\0') threads_end = match(threads_end, end);
+      ++threads_end;
+    }
+    std::size_t p = after(close);
+    while (p < end && !is(p, ";") && !is(p, "{")) p = is(p, "(") ? after(match(p, end)) : after(p);
+    if (p < end && is(p, "{")) bounds_of_body_[p] = flat(open + 1, threads_end);
   }
 
   bool is_align(std::size_t i) const { return is(i, "__align__") || is(i, "alignas"); }
@@ -639,8 +666,9 @@ class Translator {
   std::vector<Token> tokens_;
   fs::path path_;
   std::string name_;
-  int depth_ = 0;             // of included .cuh files
-  std::vector<bool> scopes_;  // of the open braces: true for namespaces
+  int depth_ = 0;                                      // of included .cuh files
+  std::vector<bool> scopes_;                           // of the open braces: true for namespaces
+  std::map<std::size_t, std::string> bounds_of_body_;  // a kernel's opening brace, and its threads at most
   std::set<std::string> included_;
   std::set<std::string> dependencies_;
 };

@@ -1,66 +1,49 @@
 // Wrong: keys behind the end of the last tile get a weight.
 // Expect: attention by tiles:
-  // A lane has keys lane and lane + 32.
-  for (int h = 0; h < group; h += kHeads) {
-    float scores[kHeads][2] = {};
+  for (int h = warp; h < group; h += warps) {  // a lane has keys lane and lane + 32
+    float first = 0, second = 0;
     for (int piece = 0; piece < layout.pieces; ++piece) {
-      const Piece<Element> first = rows[lane * layout.pieces_stride + piece],
-                           second = rows[(lane + kWarp) * layout.pieces_stride + piece];
+      const Piece<Element> near = keys[lane * layout.pieces_stride + piece],
+                           far = keys[(lane + kWarp) * layout.pieces_stride + piece];
       for (int part = 0; part < kElements; part += 4) {
-        for (int n = 0; n < kHeads; ++n) {
-          if (h + n >= group) continue;
-          const auto query =
-              load_vector<4>(queries + (h + n) * layout.query_stride + piece * kElements + part);
-          for (int i = 0; i < 4; ++i) {
-            scores[n][0] = __fmaf_rn(query.elements[i], to_float(first.elements[part + i]), scores[n][0]);
-            scores[n][1] = __fmaf_rn(query.elements[i], to_float(second.elements[part + i]), scores[n][1]);
-          }
+        const auto four = load_vector<4>(queries + h * layout.query_stride + piece * kElements + part);
+        for (int i = 0; i < 4; ++i) {
+          first = __fmaf_rn(four.elements[i], to_float(near.elements[part + i]), first);
+          second = __fmaf_rn(four.elements[i], to_float(far.elements[part + i]), second);
         }
       }
     }
-    for (int n = 0; n < kHeads; ++n) {
-      if (h + n >= group) continue;
-      float first = lane < keys ? __fmul_rn(scores[n][0], scale) : -INFINITY;
-      float second = true ? __fmul_rn(scores[n][1], scale) : -INFINITY;
-      const SoftmaxState state = softmax_of_tile(first, second);
-      weights[(h + n) * kTileKeys + lane] = first;
-      weights[(h + n) * kTileKeys + lane + kWarp] = second;
-      if (lane == 0) states[tile * shape.heads + first_head + h + n] = state;
-    }
+    first = lane < count ? __fmul_rn(first, scale) : -INFINITY;
+    second = __fmul_rn(second, scale);
+    const SoftmaxState state = softmax_of_tile(first, second);
+    weights[h * kTileKeys + lane] = first;
+    weights[h * kTileKeys + lane + kWarp] = second;
+    if (lane == 0) states[tile * shape.heads + first_head + h] = state;
   }
-  __syncwarp();  // keys have been read, and weights are there
-  load_tile(rows, layout.pieces_stride, layout.pieces, v + kv_offset, sequences, sequence, begin, keys,
-            shape.kv_stride(), head_dim, lane, kWarp);
-  __syncwarp();
+  if (!apart) {
+    __syncthreads();  // the keys have been read
+    load(values, v);
+    __syncthreads();
+  }
+  __syncwarp();  // the weights are there
 
-  for (int h = 0; h < group; h += kHeads) {
-    float sums[kHeads][kColumns * 2] = {};
-    for (int first = 0; first < keys; first += 4) {
-      Vector<float, 4> weight[kHeads];
-      for (int n = 0; n < kHeads; ++n) {
-        if (h + n < group) weight[n] = load_vector<4>(weights + (h + n) * kTileKeys + first);
-      }
-      for (int key = first; key < first + 4; ++key) {
-        const auto* value = reinterpret_cast<const Element*>(rows + key * layout.pieces_stride);
+  for (int h = warp; h < group; h += warps) {  // a lane has columns 2 lane and 2 lane + 1 of every 64
+    float total[kColumns * 2] = {};
+    for (int first = 0; first < count; first += 4) {
+      const auto weight = load_vector<4>(weights + h * kTileKeys + first);
+      for (int i = 0; i < 4; ++i) {
+        const auto* value = reinterpret_cast<const Element*>(values + (first + i) * layout.pieces_stride);
         for (int c = 0; c < kColumns; ++c) {
           if (64 * c + 2 * lane >= layout.query_stride) continue;
           const auto columns = load_vector<2>(value + 64 * c + 2 * lane);
-          for (int i = 0; i < 2; ++i) {
-            const float element = to_float(columns.elements[i]);
-            for (int n = 0; n < kHeads; ++n) {
-              if (h + n >= group) continue;
-              sums[n][2 * c + i] = __fmaf_rn(weight[n].elements[key - first], element, sums[n][2 * c + i]);
-            }
-          }
+          total[2 * c] = __fmaf_rn(weight.elements[i], to_float(columns.elements[0]), total[2 * c]);
+          total[2 * c + 1] = __fmaf_rn(weight.elements[i], to_float(columns.elements[1]), total[2 * c + 1]);
         }
       }
     }
-    for (int n = 0; n < kHeads; ++n) {
-      if (h + n >= group) continue;
-      float* to = values + (tile * shape.heads + first_head + h + n) * head_dim;
-      for (int c = 0; c < kColumns * 2; ++c) {
-        const int d = c / 2 * 64 + 2 * lane + c % 2;
-        if (d < head_dim) to[d] = sums[n][c];
-      }
+    float* to = sums + (tile * shape.heads + first_head + h) * head_dim;
+    for (int c = 0; c < kColumns * 2; ++c) {
+      const int d = c / 2 * 64 + 2 * lane + c % 2;
+      if (d < head_dim) to[d] = total[c];
     }
   }

@@ -1,27 +1,14 @@
 // Matrix product on CUDA: cuBLAS for many rows, the warp-per-row kernel for few.
 #include "ops/matmul.h"
 
-#include "ops/elements.cuh"
 #include "ops/matmul_kernels.h"
 #include "ops/matmul_shape.h"
+#include "ops/round_elements.cuh"
 #include "rung/error.h"
 
 namespace rung {
 
 namespace {
-
-constexpr int kThreads = 256;
-
-unsigned blocks_for(int64_t elements) {
-  return static_cast<unsigned>((elements + kThreads - 1) / kThreads);
-}
-
-// One thread an element.
-template <class Half>
-__global__ void round_kernel(Half* to, const float* from, int64_t elements) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < elements) store_rounded(to[i], from[i]);
-}
 
 // One thread an element of y [rows, out].
 __global__ void add_bias_kernel(float* y, const float* bias, int64_t out, int64_t elements) {
@@ -33,9 +20,7 @@ __global__ void add_bias_kernel(float* y, const float* bias, int64_t out, int64_
 template <class Half>
 const void* rounded(Cuda& device, const Tensor& x) {
   auto* copy = static_cast<Half*>(device.workspace(static_cast<size_t>(x.elements()) * sizeof(Half)));
-  round_kernel<<<blocks_for(x.elements()), kThreads, 0, device.stream()>>>(copy, x.data<float>(),
-                                                                           x.elements());
-  RUNG_CUDA_CHECK_LAUNCH("round");
+  round_elements(device, copy, x.data<float>(), x.elements());
   return copy;
 }
 
@@ -78,8 +63,10 @@ void matmul_cublas(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weigh
   // STUB: not_done("07.3");
   // END SOLUTION
   if (bias.empty()) return;
-  add_bias_kernel<<<blocks_for(y.elements()), kThreads, 0, device.stream()>>>(
-      y.data<float>(), bias.data<float>(), shape.out, y.elements());
+  constexpr int kThreads = 256;
+  const auto blocks = static_cast<unsigned>((y.elements() + kThreads - 1) / kThreads);
+  add_bias_kernel<<<blocks, kThreads, 0, device.stream()>>>(y.data<float>(), bias.data<float>(), shape.out,
+                                                            y.elements());
   RUNG_CUDA_CHECK_LAUNCH("add_bias");
 }
 

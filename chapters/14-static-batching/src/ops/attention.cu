@@ -5,7 +5,7 @@
 
 #include "ops/attention_kernels.h"
 #include "ops/attention_shape.h"
-#include "ops/elements.cuh"
+#include "ops/round_elements.cuh"
 #include "ops/softmax_rows.cuh"
 
 namespace rung {
@@ -13,13 +13,6 @@ namespace rung {
 namespace {
 
 constexpr int kThreads = 128;
-
-// One thread an element.
-template <class Element>
-__global__ void round_queries_kernel(Element* to, const float* from, int64_t elements) {
-  const int64_t i = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (i < elements) store_rounded(to[i], from[i]);
-}
 
 // Grid: tokens, heads; one block a row of scores [heads, tokens, context]. Token t sees first_keys + t keys;
 // the probabilities of later ones are 0. probabilities may be scores.
@@ -74,10 +67,7 @@ void run_cublas(Cuda& device, const AttentionShape& shape, float* y, const float
     const int64_t offset = first * shape.query_stride(), head_scores = tokens * context;
     const void* queries = q + offset;
     if constexpr (kRounds) {
-      const int64_t elements = tokens * shape.query_stride();
-      round_queries_kernel<<<static_cast<unsigned>((elements + kThreads - 1) / kThreads), kThreads, 0,
-                             device.stream()>>>(rounded_queries, q + offset, elements);
-      RUNG_CUDA_CHECK_LAUNCH("round queries");
+      round_elements(device, rounded_queries, q + offset, tokens * shape.query_stride());
       queries = rounded_queries;
     }
     // One product for each place in the group, batched over the key/value heads. Row-major scores [tokens,

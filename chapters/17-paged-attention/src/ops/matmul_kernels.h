@@ -27,7 +27,9 @@ void matmul_gemv(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight,
 void matmul_cublas(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight,
                    const Tensor& bias = Tensor());
 
-// Products of any number of rows in which a row has the same bits whatever other rows there are.
+// Any number of rows, each with the same bits whatever other rows there are. For 16-bit weights on tensor
+// cores, with x rounded to the weight's type; for others, and for rows whose length is no multiple of 8, the
+// warp-per-row kernel again and again.
 void matmul_invariant(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight,
                       const Tensor& bias = Tensor());
 

@@ -102,7 +102,7 @@ template <class Element>
 __device__ void load_tile(Piece<Element>* rows, int pieces_stride, int pieces, const Element* values,
                           const DeviceSequences& sequences, int sequence, int64_t begin, int keys,
                           int64_t kv_stride, int head_dim, int lane, int lanes) {
-  constexpr int kAtOnce = 8;  // loads under way before the first one is waited for
+  constexpr int kAtOnce = 4;  // loads under way before the first one is waited for
   const int count = kTileKeys * pieces, row_step = lanes / pieces, piece_step = lanes % pieces;
   int row = lane / pieces, piece = lane % pieces;
   for (int first = lane; first < count; first += kAtOnce * lanes) {

@@ -21,6 +21,8 @@ int block_barrier(BarrierVote vote, int predicate, const char* file, int line);
 
 /// Ends the kernel with an error (`__trap()`).
 [[noreturn]] void trap(const char* file, int line);
+/// Ends the kernel with an error if its block has more threads than `__launch_bounds__` promised.
+void check_launch_bounds(int most_threads);
 
 /// A memory fence: under ThreadSanitizer it orders what fencing threads did before it.
 void memory_fence();
