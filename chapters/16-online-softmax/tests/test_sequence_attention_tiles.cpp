@@ -201,7 +201,7 @@ TEMPLATE_TEST_CASE("attention by tiles: a long context, with outliers", "", Cpu,
 
 TEMPLATE_TEST_CASE("attention by tiles: head sizes, head groups and types of all kinds", "", Cpu, Cuda) {
   TestType& device = the_device<TestType>();
-  const Heads cases[] = {{1, 1, 2}, {3, 1, 6}, {7, 1, 80}, {4, 4, 96}, {5, 1, 128}, {2, 1, 256}};
+  const Heads cases[] = {{1, 1, 2}, {3, 1, 6}, {19, 1, 8}, {7, 1, 80}, {4, 4, 96}, {5, 1, 128}, {10, 1, 256}};
   for (const Heads& heads : cases) {
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
       INFO(heads.heads << " on " << heads.kv_heads << ", head_dim " << heads.head_dim << ", " << name(dtype));
