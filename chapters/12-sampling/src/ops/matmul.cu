@@ -1,4 +1,4 @@
-// Matrix product on CUDA: cuBLAS for many rows, the warp-per-row kernel for few.
+// Matrix product on CUDA: cuBLAS for many rows, the warp-per-row kernel for one.
 #include "ops/matmul.h"
 
 #include "ops/matmul_kernels.h"
@@ -24,11 +24,11 @@ const void* rounded(Cuda& device, const Tensor& x) {
   return copy;
 }
 
-// Whether rows of x are few enough that reading the weight is all that costs.
+// Whether the warp-per-row kernel is the faster one. (On an H200: for one row, and for no more in bfloat16.)
 bool use_gemv(int64_t rows) {
   // The emulator's cuBLAS sums every element in an order that the number of rows does not change. With one
   // implementation for all of them, a row's result does not depend on its batch.
-  return !kCudaEmulated && rows <= kGemvRows;
+  return !kCudaEmulated && rows == 1;
 }
 
 }  // namespace

@@ -189,6 +189,7 @@ __global__ void __launch_bounds__(kThreads, kHeadDim == 64 ? 3 : 1)
   }
 
   // By way of shared memory to y, 64 columns at a time, so that rows that do not exist are not written.
+  __syncwarp();  // the factors of the last tile have been used
   if (lane < S::kRows) factors[row] = row_keys < 1 ? 0 : 1 / state.sum;
 #pragma unroll
   for (int first = 0; first < kHeadDim; first += 64) {
