@@ -4,6 +4,7 @@
 #   ./test.sh                             all chapters, common/, the emulator, the tools, the whole repository
 #   ./test.sh 07 [11 …]                   these chapters alone
 #   ./test.sh --gpu [NN …]                the same tests built with nvcc on a real GPU, nothing emulated
+#   ./test.sh --gpu --check TOOL [NN …]   the kernels' tests on it under compute-sanitizer: memcheck, racecheck, initcheck, synccheck
 #   ./test.sh --sanitize address|thread [NN …]   under a sanitizer; without numbers each distinct kernel and parser once
 #
 # RUNG_VOCABULARIES=1 also fetches published vocabularies (77 MB) that some tokenizer tests compare with.

@@ -6,6 +6,7 @@ Called by test.sh, which installs what this needs. Whatever one part does wrong 
 import argparse
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -71,12 +72,14 @@ class Suite:
             wanted.append("~[model]")
         if not (ROOT / "models" / "vocabularies").exists():
             wanted.append("~[vocabularies]")
-        if self.options.sanitize:
+        if self.options.check and "~[model]" not in wanted:
+            wanted.append("~[model]")
+        if self.options.sanitize or self.options.check:
             wanted.append("~[slow]")
         expression = ",".join("".join(wanted) + tag for tag in [f"[#{file}]" for file in files] or [""])
         environment = dict(self.environment, **(environment or {}))
         by_file = ["-#"] if files else []
-        status, output = self.run([program, expression, "-r", "xml", "-o", report, *by_file], environment, self.folder)
+        status, output = self.run([*self.checker(), program, expression, "-r", "xml", "-o", report, *by_file], environment, self.folder)
         if status is None:
             return self.fail(f"{what}: the tests ran for over {LIMIT_S // 60} minutes", output)
         total = 0 if files else self.count_cases(program, environment)
@@ -98,6 +101,13 @@ class Suite:
             self.say(output.rstrip())
         return None
 
+    def checker(self):
+        """What a test program runs under with --check: NVIDIA's compute-sanitizer, which ends with status 9 if it found something."""
+        if not self.options.check:
+            return []
+        leaks = ["--leak-check", "full"] if self.options.check == "memcheck" else []
+        return ["compute-sanitizer", "--tool", self.options.check, *leaks, "--error-exitcode", "9", "--print-limit", "20"]
+
     def count_cases(self, program, environment):
         """How many test cases the program holds, hidden ones left out."""
         _, listed = self.run([program, "--list-test-names-only", "~[.]"], environment)
@@ -107,6 +117,10 @@ class Suite:
 
     def chapter(self, chapter, *files):
         name = chapter.name
+        if self.options.check:
+            files = kernel_tests(chapter)
+            if not files:
+                return
         started = time.monotonic()
         objects = self.build(name, chapter)
         built = time.monotonic()
@@ -176,6 +190,12 @@ class Suite:
             self.fail(f"{' '.join(str(getattr(a, 'name', a)) for a in arguments) or function.__name__}: {error}")
 
 
+def kernel_tests(chapter):
+    """The chapter's test files (without .cpp) of single operations and device memory: those that include a header of them."""
+    wanted = re.compile(r'^#include "(ops/|tensor/device_tensor\.h|tensor/staged_integers\.h)', re.M)
+    return sorted(path.stem for path in chapter.glob("tests/*.cpp") if wanted.search(path.read_text()))
+
+
 def sources(chapter):
     """The chapter's kernels, parsers and tests: path inside of it → content."""
     wanted = [path for pattern in ("src/**/*.cu", "src/**/*.cuh", "src/tensor/*", "src/model_file/*", "src/tokenizer/*", "tests/*.cpp")
@@ -212,10 +232,16 @@ def parse():
     kind = parser.add_mutually_exclusive_group()
     kind.add_argument("--gpu", action="store_true", help="build with nvcc and run on a real GPU, nothing emulated")
     kind.add_argument("--sanitize", choices=["address", "thread"], help="build with this sanitizer")
+    parser.add_argument("--check", choices=["memcheck", "racecheck", "initcheck", "synccheck"],
+                        help="with --gpu: the tests of kernels alone, under this tool of NVIDIA's compute-sanitizer")
     parser.add_argument("--build-only", action="store_true", help="compile, but run nothing; what compiles counts as passed")
     parser.add_argument("-D", dest="define", metavar="NAME=VALUE", action="append", default=[], help="a definition passed on to cmake")
     parser.add_argument("--only-parse", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.check and not options.gpu:
+        parser.error("--check needs --gpu")
+    if options.check and not shutil.which("compute-sanitizer"):
+        parser.error("--check needs compute-sanitizer, which comes with the CUDA toolkit, on the PATH")
     options.define = [f"-D{definition}" for definition in options.define]
     chapters = sorted(path for path in (ROOT / "chapters").glob("[0-9][0-9]-*") if path.is_dir())
     numbers = {path.name[:2]: path for path in chapters}
@@ -239,7 +265,7 @@ def main():
     if whole:
         suite.part(suite.install_python)
         suite.part(suite.stage, ["check"])
-    if everything:
+    if everything and not options.check:
         suite.part(suite.common)
     for chapter, files in for_sanitizers(chapters) if options.sanitize and everything else ((chapter, []) for chapter in chapters):
         suite.part(suite.chapter, chapter, *files)

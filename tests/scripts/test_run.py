@@ -589,6 +589,28 @@ class TestSuite(Scripts):
                 self.assertEqual("~[gpu]" in tags, folder != "gpu")
                 self.assertEqual("~[slow]" in tags, folder in ("address", "thread"))
 
+    def test_compute_sanitizer_runs_the_tests_of_kernels(self):
+        self.assertIn("needs --gpu", self.suite("--check", "memcheck")[2])
+        if not shutil.which("compute-sanitizer"):
+            self.assertIn("needs compute-sanitizer", self.suite("--gpu", "--check", "memcheck")[2])
+        write(self.tools / "compute-sanitizer", textwrap.dedent("""\
+            #!/usr/bin/env bash
+            echo "sanitizer $*" >>"$CALLS"
+            while [[ $1 == --* ]]; do [[ $1 == --tool ]] && tool=$2; shift 2; done
+            "$@"; echo "1 error"; [ $tool != racecheck ] || exit 9
+            """), executable=True)
+        write(self.root / "chapters/13-last/tests/test_x.cpp", '#include "ops/x.h"\n')
+        write(self.root / "chapters/13-last/tests/test_y.cpp", '#include "model/y.h"\n')
+        status, last, out = self.suite("--gpu", "--check", "memcheck")
+        self.assertEqual((status, last), (0, "2 passed, 0 failed, 0 skipped"), out)
+        self.assertNotIn("11-generate", out)  # it has no test of a kernel
+        call = next(c for c in self.calls() if c.startswith("sanitizer "))
+        self.assertIn("--tool memcheck --leak-check full --error-exitcode 9", call)
+        self.assertIn("tests ~[.]~[vocabularies]~[model]~[slow][#test_x] ", call)
+        status, last, out = self.suite("--gpu", "--check", "racecheck")
+        self.assertEqual((status, last), (1, "2 passed, 1 failed, 0 skipped"), out)
+        self.assertIn("1 error", out)
+
     def test_a_sanitizer_takes_each_kernel_and_parser_once(self):
         def runs():
             self.calls_file.unlink(missing_ok=True)
