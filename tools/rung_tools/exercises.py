@@ -93,13 +93,19 @@ def task_regions(chapter, task):
             for region in regions(chapter.code(name)) if region.task == task]
 
 
-def skeleton(chapter):
-    """Path -> bytes of the chapter with stubs for its own exercises; those of earlier chapters stay solved."""
-    files = {}
-    for name, data in chapter.files.items():
+def with_stubs(chapter, tasks):
+    """Path -> bytes of the chapter with stubs for these tasks (a list, or a function that chooses them); all others stay solved."""
+    chosen = tasks if callable(tasks) else lambda task: task in tasks
+    files = dict(chapter.files)
+    for name, data in files.items():
         if name.endswith(CODE_SUFFIXES) and b"BEGIN SOLUTION" in data:
-            data = stubbed(data.decode("utf-8"), own(chapter)).encode("utf-8")
-        files[name] = data
+            files[name] = stubbed(data.decode("utf-8"), chosen).encode("utf-8")
+    return files
+
+
+def skeleton(chapter):
+    """Path -> bytes of the chapter with stubs for its own exercises, and a README without their solutions."""
+    files = with_stubs(chapter, own(chapter))
     if "README.md" in files:
         files["README.md"] = without_solutions(files["README.md"].decode("utf-8"), chapter).encode("utf-8")
     return files

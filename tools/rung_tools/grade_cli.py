@@ -39,7 +39,9 @@ def _parser():
     parser.add_argument("--csv", type=Path, metavar="OUT", help="with --class: one row a submission")
     parser.add_argument("--feedback", type=Path, metavar="DIR", help="with --class: one text file a submission, to hand back")
     parser.add_argument("--prove", nargs="*", metavar="NN", help="prove the exercises themselves: stubs, references, known-wrong solutions")
-    parser.add_argument("--static", action="store_true", help="with --prove: only what needs no build")
+    less = parser.add_mutually_exclusive_group()
+    less.add_argument("--static", action="store_true", help="with --prove: only what needs no build")
+    less.add_argument("--skeletons", action="store_true", help="with --prove: stubs and references, without the known-wrong solutions")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
     return parser
 
@@ -101,7 +103,8 @@ def main(arguments, default_root):
         if options.prove is not None:
             from .prove import prove
 
-            return prove(root, chapters, options.prove + ([options.submission] if options.submission else []), options.static, say)
+            numbers = options.prove + ([options.submission] if options.submission else [])
+            return prove(root, chapters, numbers, options.static, options.skeletons, say)
         if options.isolate and is_working_copy(root):
             raise ToolError("--isolate needs the whole repository: a working copy holds no solutions")
         wanted = find_chapter(chapters, options.chapter).name if options.chapter else None

@@ -2,6 +2,7 @@
 
 - the skeleton is the reference but for its stubs, each stub raises the not-done error of its task, and nothing handed out holds solution text;
 - the skeleton builds and every graded test reports a task that is not done; the reference gets full points;
+- no task needs a later one: with those before it solved and those after it as stubs, each gets its points;
 - every known-wrong solution in tests/wrong fails its task with the message that it says should help; each task has at least two.
 """
 
@@ -10,7 +11,7 @@ import time
 
 from .chapter import CODE_SUFFIXES, find_chapter
 from .errors import ToolError
-from .exercises import NOT_DONE_CALL, exercises_of, regions, skeleton, solution_lines, task_regions
+from .exercises import NOT_DONE_CALL, exercises_of, regions, skeleton, solution_lines, task_regions, with_stubs
 from .grade import Grader
 from .grade_report import table
 from .submission import Submission
@@ -96,6 +97,18 @@ class _Proof:
             if task.status not in ("not done", "blocked", "skipped"):
                 self.errors.append(f"skeleton: {task.id} is graded '{task.status}': {task.message}")
 
+    def order(self):
+        """Each task with those before it solved and those after it not done. (The last one is the reference.)"""
+        tasks = exercises_of(self.chapter)
+        for number, one in enumerate(tasks[:-1], 1):
+            files = with_stubs(self.chapter, [t["id"] for t in tasks[number:]])
+            grade = self.grade(f"solved up to {one['id']}", files, [one["id"]])
+            if grade.build != "ok":
+                self.errors.append(f"solved up to {one['id']}, it does not build: {grade.message}")
+            elif grade.tasks[0].status not in ("pass", "skipped"):
+                task = grade.tasks[0]
+                self.errors.append(f"{task.id}: with all tasks up to it solved it is graded '{task.status}': {task.message}")
+
     def wrong(self, wrong):
         grade = self.grade(f"{wrong.name} ({wrong.what})", applied(self.chapter, wrong), [wrong.task])
         if grade.build != "ok":
@@ -111,10 +124,11 @@ class _Proof:
 
 
 def prove_chapter(root, chapter, say, wanted=None):
-    """Errors of one chapter, with builds. `wanted` restricts the wrong solutions to these names."""
+    """Errors of one chapter, with builds. `wanted` restricts the wrong solutions to these names; an empty list leaves them out."""
     proof = _Proof(root, chapter, say)
     proof.reference()
     proof.skeleton()
+    proof.order()
     for one in exercises_of(chapter):
         for wrong in wrong_solutions(root, one["id"]):
             if wanted is None or wrong.name in wanted:
@@ -122,8 +136,9 @@ def prove_chapter(root, chapter, say, wanted=None):
     return proof.errors
 
 
-def prove(root, chapters, numbers, static, say):
-    """0 when everything holds. `numbers` are chapters, or tasks such as 06.1 whose wrong solutions alone are tried; none means all chapters."""
+def prove(root, chapters, numbers, static, skeletons, say):
+    """0 when everything holds. `numbers` are chapters, or tasks such as 06.1 whose wrong solutions alone are tried; none means all chapters.
+    static builds nothing; skeletons leaves the wrong solutions out."""
     tasks = [n for n in numbers if re.fullmatch(r"\d\d\.\d+", n)]
     chosen = [find_chapter(chapters, n.split(".")[0]) for n in numbers] if numbers else chapters
     count = 0
@@ -136,7 +151,7 @@ def prove(root, chapters, numbers, static, say):
                     proof.wrong(wrong)
             errors += proof.errors
         elif not static:
-            errors += prove_chapter(root, chapter, say)
+            errors += prove_chapter(root, chapter, say, [] if skeletons else None)
         for error in errors:
             print(f"error: chapters/{chapter.name}: {error}")
         known = sum(len(wrong_solutions(root, one["id"])) for one in exercises_of(chapter))
