@@ -1,5 +1,5 @@
 // Wrong: query head h reads key head h modulo the number of key heads.
-// Expect: 6 heads on 3, head_dim 32; token 0, head 1, element 0: got
+// Expect: 3 of 5 tokens, 6 heads on 3, head_dim 32; first difference at index 5: got
   const int64_t key = static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x, head = blockIdx.y,
                 token = blockIdx.z;
   if (key >= shape.context) return;

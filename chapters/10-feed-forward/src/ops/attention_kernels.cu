@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/attention_shape.h"
+#include "ops/check.h"
 #include "ops/elements.cuh"
 #include "ops/softmax_rows.cuh"
 #include "rung/error.h"
@@ -122,7 +123,70 @@ int whole_warps(int64_t threads) {
 
 constexpr int kMostThreads = 1024;
 
+// Some of the queries: those of `tokens` tokens from `first` on, the first of which sees first_keys keys.
+struct Queries {
+  int64_t first;
+  unsigned tokens;
+  int64_t first_keys;
+};
+
+Queries all_of(const AttentionShape& shape) {
+  return {0, static_cast<unsigned>(shape.tokens), shape.keys_of(0)};
+}
+
+template <class Element>
+void launch_scores(Cuda& device, float* scores, const Tensor& q, const Element* k,
+                   const AttentionShape& shape, const Queries& queries) {
+  constexpr int kThreads = 128;
+  const dim3 grid(static_cast<unsigned>((shape.context + kThreads - 1) / kThreads),
+                  static_cast<unsigned>(shape.heads), queries.tokens);
+  scores_kernel<<<grid, kThreads, 0, device.stream()>>>(
+      scores, q.data<float>() + queries.first * shape.query_stride(), k, shape, queries.first_keys,
+      shape.scale());
+  RUNG_CUDA_CHECK_LAUNCH("attention scores");
+}
+
+void launch_softmax(Cuda& device, float* scores, int64_t rows, int64_t columns) {
+  softmax_kernel<<<static_cast<unsigned>(rows), 128, 0, device.stream()>>>(scores, columns);
+  RUNG_CUDA_CHECK_LAUNCH("attention softmax");
+}
+
+template <class Element>
+void launch_weighted_sum(Cuda& device, Tensor& y, const float* weights, const Element* v,
+                         const AttentionShape& shape, const Queries& queries) {
+  if (shape.head_dim > kMostThreads)
+    fail("attention: head_dim is ", shape.head_dim, ", expected at most ", kMostThreads);
+  const dim3 grid(static_cast<unsigned>(shape.heads), queries.tokens);
+  weighted_sum_kernel<<<grid, whole_warps(shape.head_dim), 0, device.stream()>>>(
+      y.data<float>() + queries.first * shape.query_stride(), weights, v, shape, queries.first_keys);
+  RUNG_CUDA_CHECK_LAUNCH("attention weighted sum");
+}
+
 }  // namespace
+
+void attention_scores(Cuda& device, Tensor& scores, const Tensor& q, const Tensor& k) {
+  const AttentionShape shape = check_attention(q, q, k, k, Place::device);
+  check_operand("attention: scores", scores, DType::f32, {shape.tokens, shape.heads, shape.context},
+                Place::device);
+  with_elements("attention: k", k, [&](auto* keys) {
+    launch_scores(device, scores.data<float>(), q, keys, shape, all_of(shape));
+  });
+}
+
+void attention_softmax(Cuda& device, Tensor& scores) {
+  check_operand("attention: scores", scores, DType::f32, scores.shape(), Place::device);
+  const int64_t columns = scores.shape().columns();
+  launch_softmax(device, scores.data<float>(), scores.elements() / columns, columns);
+}
+
+void attention_weighted_sum(Cuda& device, Tensor& y, const Tensor& weights, const Tensor& v) {
+  const AttentionShape shape = check_attention(y, y, v, v, Place::device);
+  check_operand("attention: weights", weights, DType::f32, {shape.tokens, shape.heads, shape.context},
+                Place::device);
+  with_elements("attention: v", v, [&](auto* values) {
+    launch_weighted_sum(device, y, weights.data<float>(), values, shape, all_of(shape));
+  });
+}
 
 bool attention_fits_in_shared_memory(const Cuda& device, int64_t context, int64_t head_dim) {
   return shared_bytes(context, head_dim, kMostThreads) <= device.properties().sharedMemPerBlockOptin;
@@ -132,9 +196,6 @@ void attention_three_kernels(Cuda& device, Tensor& y, const Tensor& q, const Ten
                              size_t scratch_bytes) {
   const AttentionShape shape = check_attention(y, q, k, v, Place::device);
   if (y.elements() == 0) return;
-  constexpr int kThreads = 128;
-  if (shape.head_dim > kMostThreads)
-    fail("attention: head_dim is ", shape.head_dim, ", expected at most ", kMostThreads);
   const size_t bytes_of_token = static_cast<size_t>(shape.heads * shape.context) * sizeof(float);
   const int64_t most = std::clamp<int64_t>(static_cast<int64_t>(scratch_bytes / bytes_of_token), 1,
                                            std::min<int64_t>(shape.tokens, 65535));
@@ -142,18 +203,11 @@ void attention_three_kernels(Cuda& device, Tensor& y, const Tensor& q, const Ten
   with_elements("attention: k", k, [&](auto* keys) {
     const auto* values = static_cast<decltype(keys)>(v.raw());
     for (int64_t first = 0; first < shape.tokens; first += most) {
-      const auto tokens = static_cast<unsigned>(std::min(most, shape.tokens - first));
-      const auto heads = static_cast<unsigned>(shape.heads);
-      const int64_t offset = first * shape.query_stride(), first_keys = shape.keys_of(first);
-      const dim3 grid(static_cast<unsigned>((shape.context + kThreads - 1) / kThreads), heads, tokens);
-      scores_kernel<<<grid, kThreads, 0, device.stream()>>>(scores, q.data<float>() + offset, keys, shape,
-                                                            first_keys, shape.scale());
-      RUNG_CUDA_CHECK_LAUNCH("attention scores");
-      softmax_kernel<<<tokens * heads, kThreads, 0, device.stream()>>>(scores, shape.context);
-      RUNG_CUDA_CHECK_LAUNCH("attention softmax");
-      weighted_sum_kernel<<<dim3(heads, tokens), whole_warps(shape.head_dim), 0, device.stream()>>>(
-          y.data<float>() + offset, scores, values, shape, first_keys);
-      RUNG_CUDA_CHECK_LAUNCH("attention weighted sum");
+      const Queries queries{first, static_cast<unsigned>(std::min(most, shape.tokens - first)),
+                            shape.keys_of(first)};
+      launch_scores(device, scores, q, keys, shape, queries);
+      launch_softmax(device, scores, queries.tokens * shape.heads, shape.context);
+      launch_weighted_sum(device, y, scores, values, shape, queries);
     }
   });
 }

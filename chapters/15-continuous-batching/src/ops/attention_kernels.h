@@ -13,6 +13,12 @@ namespace rung {
 void attention_three_kernels(Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
                              size_t scratch_bytes = size_t{64} << 20);
 
+// Each of the three for itself. scores and weights are [tokens, heads, context], the tokens the last ones of
+// the context.
+void attention_scores(Cuda& device, Tensor& scores, const Tensor& q, const Tensor& k);
+void attention_softmax(Cuda& device, Tensor& scores);  // of each row, in place
+void attention_weighted_sum(Cuda& device, Tensor& y, const Tensor& weights, const Tensor& v);
+
 // One block of `threads` (a multiple of 32, at least head_dim) for each query and head, its scores in shared
 // memory.
 void attention_fused(Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
