@@ -124,6 +124,29 @@ TEST_CASE("static batch: answers do not depend on the batch on emulated Cuda", "
   if (kCudaEmulated) check_independence<Cuda>(8, {2, 8}, 3);
 }
 
+TEST_CASE(
+    "static batch: the first token of each answer, behind a padded prefill in one pass and in several") {
+  for (const int64_t pass : {128, 120, 10}) {  // all 40 columns of three prompts at once, or 3 of them
+    Model<Cpu> model("qwen3", 3, 100, pass), alone("qwen3", 1);
+    std::vector<GenerationRequest> requests;
+    for (const char* name : {"len7", "len40", "len1"}) {
+      requests.push_back(greedy(model.reference.prompt(name).ids, 1));
+      requests.back().log_probabilities = true;
+    }
+    const std::vector<Generation> results = model.run(requests);
+    const char* names[] = {"len7", "len40", "len1"};
+    for (size_t i = 0; i < 3; ++i) {
+      INFO(names[i] << " in passes of " << pass / 3 << " columns");
+      CHECK(testing::compare(results[i].output_ids,
+                             {model.reference.prompt(names[i]).output_ids.data(), 1}) == "");
+      CHECK(results[i].log_probabilities == alone.run({requests[i]})[0].log_probabilities);
+    }
+    CHECK(model.figures.computed == 3 * 40);
+    CHECK(model.figures.useful == 7 + 40 + 1);
+    CHECK(model.figures.passes == (40 + pass / 3 - 1) / (pass / 3));
+  }
+}
+
 TEST_CASE("static batch: prompts are padded, and ended answers computed on") {
   // Alone: 17 + 3 - 1 tokens. Together: both prompts as 17 columns, then 7 steps of two rows.
   Model<Cpu> model("qwen3", 2);

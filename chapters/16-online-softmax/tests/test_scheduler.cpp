@@ -137,7 +137,8 @@ class Simulation {
         one_waits = true;
         continue;
       }
-      REQUIRE_FALSE(one_waits);  // nobody overtakes
+      REQUIRE_FALSE(one_waits);    // nobody overtakes
+      REQUIRE(plans_[i].started);  // a row is taken with the first tokens, not before
       REQUIRE(sequence.row < limits_.running);
       REQUIRE(rows.insert(sequence.row).second);
       ++running;
@@ -160,14 +161,6 @@ class Simulation {
   SchedulerLimits limits_{};
   std::vector<Plan> plans_;
 };
-
-TEST_CASE(
-    "scheduler: 5,000 random schedules keep every invariant, end, and give each request its own answer") {
-  for (uint32_t seed = 0; seed < 5000; ++seed) {
-    CAPTURE(seed);
-    Simulation(seed).run();
-  }
-}
 
 // Written as request:first+count, a * where a token is wanted.
 std::string text(const std::vector<ScheduledTokens>& step) {
@@ -207,6 +200,46 @@ TEST_CASE("scheduler: a schedule worked out by hand") {
   CHECK(scheduler.sequence(4).cached == 2);
 }
 
+TEST_CASE("scheduler: a request starts with its first tokens, not before") {
+  Scheduler scheduler({4, 2});
+  scheduler.add(1, Ids(10, 7));
+  scheduler.add(2, Ids(3, 8));
+  const auto step = [&] {
+    const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+    scheduler.computed(chosen);
+    return text(chosen);
+  };
+  CHECK(step() == "1:0+4");
+  CHECK(scheduler.running() == 1);
+  CHECK(scheduler.waiting() == 1);  // there is a row for request 2, but no token
+  CHECK(step() == "1:4+4");
+  CHECK(scheduler.waiting() == 1);
+  CHECK(step() == "1:8+2* 2:0+2");
+  CHECK(scheduler.waiting() == 0);
+}
+
+TEST_CASE("scheduler: prompts go on in the order in which they came, behind whoever writes") {
+  Scheduler scheduler({5, 3});
+  const auto step = [&] {
+    const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+    scheduler.computed(chosen);
+    for (const ScheduledTokens& part : chosen) {
+      if (part.wants_token) scheduler.append(part.id, 50);
+    }
+    return text(chosen);
+  };
+  scheduler.add(1, Ids(7, 1));
+  scheduler.add(2, Ids(6, 2));
+  CHECK(step() == "1:0+5");
+  scheduler.add(3, Ids(4, 3));
+  CHECK(step() == "1:5+2* 2:0+3");
+  CHECK(step() == "1:7+1* 2:3+3* 3:0+1");
+  CHECK(step() == "1:8+1* 2:6+1* 3:1+3*");
+  scheduler.add(4, Ids(1, 4));
+  CHECK(step() == "1:9+1* 2:7+1* 3:4+1*");  // two tokens are left, but no row
+  CHECK(scheduler.waiting() == 1);
+}
+
 TEST_CASE("scheduler: a request leaves while it waits, and in the middle of its prompt") {
   Scheduler scheduler({4, 1});
   scheduler.add(1, Ids(10, 7));
@@ -225,6 +258,14 @@ TEST_CASE("scheduler: limits that make no sense are refused") {
   CHECK_THROWS_WITH(Scheduler({4, 0}), Catch::Contains("0 requests"));
   CHECK_THROWS_WITH(Scheduler({4, 5}), Catch::Contains("4 tokens for 5 requests"));
   CHECK_NOTHROW(Scheduler({5, 5}));
+}
+
+TEST_CASE(
+    "scheduler: 5,000 random schedules keep every invariant, end, and give each request its own answer") {
+  for (uint32_t seed = 0; seed < 5000; ++seed) {
+    CAPTURE(seed);
+    Simulation(seed).run();
+  }
 }
 
 }  // namespace

@@ -157,7 +157,8 @@ class Simulation {
         one_waits = true;
         continue;
       }
-      REQUIRE_FALSE(one_waits);  // nobody overtakes
+      REQUIRE_FALSE(one_waits);    // nobody overtakes
+      REQUIRE(plans_[i].started);  // blocks are taken with the first tokens, not before
       for (const int32_t block : sequence.blocks) {
         REQUIRE((block >= 0 && block < limits_.blocks.count));
         REQUIRE(blocks.insert(block).second);  // in one table only
@@ -225,6 +226,46 @@ TEST_CASE("scheduler: a schedule worked out by hand") {
   CHECK(scheduler.sequence(4).cached == 2);
 }
 
+TEST_CASE("scheduler: a request starts with its first tokens, not before") {
+  Scheduler scheduler({4, 2, {64, 4}});
+  scheduler.add(1, Ids(10, 7));
+  scheduler.add(2, Ids(3, 8));
+  const auto step = [&] {
+    const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+    scheduler.computed(chosen);
+    return text(chosen);
+  };
+  CHECK(step() == "1:0+4");
+  CHECK(scheduler.running() == 1);
+  CHECK(scheduler.waiting() == 1);  // there are blocks for request 2, but no token
+  CHECK(step() == "1:4+4");
+  CHECK(scheduler.waiting() == 1);
+  CHECK(step() == "1:8+2* 2:0+2");
+  CHECK(scheduler.waiting() == 0);
+}
+
+TEST_CASE("scheduler: prompts go on in the order in which they came, behind whoever writes") {
+  Scheduler scheduler({5, 3, {64, 4}});
+  const auto step = [&] {
+    const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+    scheduler.computed(chosen);
+    for (const ScheduledTokens& part : chosen) {
+      if (part.wants_token) scheduler.append(part.id, 50);
+    }
+    return text(chosen);
+  };
+  scheduler.add(1, Ids(7, 1));
+  scheduler.add(2, Ids(6, 2));
+  CHECK(step() == "1:0+5");
+  scheduler.add(3, Ids(4, 3));
+  CHECK(step() == "1:5+2* 2:0+3");
+  CHECK(step() == "1:7+1* 2:3+3* 3:0+1");
+  CHECK(step() == "1:8+1* 2:6+1* 3:1+3*");
+  scheduler.add(4, Ids(1, 4));
+  CHECK(step() == "1:9+1* 2:7+1* 3:4+1*");  // two tokens are left, but three requests run
+  CHECK(scheduler.waiting() == 1);
+}
+
 TEST_CASE("scheduler: the youngest gives up its blocks when the pool is empty, and goes on later") {
   Scheduler scheduler({16, 3, {5, 4}});  // a pool of five blocks of four tokens
   std::vector<ScheduledTokens> chosen;
@@ -259,6 +300,26 @@ TEST_CASE("scheduler: the youngest gives up its blocks when the pool is empty, a
   CHECK(scheduler.sequence(2).cached == 0);
   CHECK_THROWS_WITH(scheduler.add(4, Ids(21, 1)),
                     Catch::Contains("21 tokens") && Catch::Contains("space for 20"));
+}
+
+TEST_CASE("scheduler: a request waits until the pool has blocks for all of its tokens") {
+  Scheduler scheduler({16, 3, {3, 4}});  // a pool of three blocks of four tokens
+  const auto step = [&] {
+    const std::vector<ScheduledTokens> chosen = scheduler.schedule();
+    scheduler.computed(chosen);
+    return text(chosen);
+  };
+  scheduler.add(1, {11, 12, 13, 14, 15, 16, 17});  // two blocks
+  scheduler.add(2, {21, 22, 23, 24, 25});          // two as well
+  CHECK(step() == "1:0+7*");
+  CHECK(scheduler.waiting() == 1);
+  scheduler.remove(1);
+  scheduler.add(3, {11, 12, 13, 14, 15, 16, 99});
+  CHECK(step() == "2:0+5*");
+  CHECK(scheduler.waiting() == 1);
+  scheduler.remove(2);
+  CHECK(step() == "3:4+3*");  // the first block of request 1 is still there
+  CHECK(scheduler.sequence(3).cached == 4);
 }
 
 TEST_CASE("scheduler: a request leaves while it waits, and in the middle of its prompt") {

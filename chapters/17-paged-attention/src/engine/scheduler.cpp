@@ -32,6 +32,7 @@ void Scheduler::add(RequestId id, std::vector<int32_t> prompt) {
 
 // The youngest running request loses its blocks and waits again, before all who never ran.
 void Scheduler::preempt_youngest() {
+  if (running_.empty()) fail("no request runs any more that could be preempted");
   const RequestId id = running_.back();
   Sequence& sequence = sequences_[id];
   pool_.give_back(sequence.blocks, {sequence.ids.data(), static_cast<size_t>(sequence.computed)});
@@ -46,7 +47,7 @@ void Scheduler::preempt_youngest() {
 // Gets a running request the block for its newest token, if it needs one. False if it had to give up its own.
 bool Scheduler::make_room(RequestId id) {
   Sequence& sequence = sequences_[id];
-  // BEGIN SOLUTION 17.5
+  // BEGIN SOLUTION 17.6
   while (static_cast<int64_t>(sequence.blocks.size()) <
          pool_.needed(static_cast<int64_t>(sequence.ids.size()))) {
     if (pool_.free() > 0) {
@@ -58,7 +59,7 @@ bool Scheduler::make_room(RequestId id) {
     if (itself) return false;
   }
   // STUB: (void)sequence;
-  // STUB: not_done("17.5");
+  // STUB: not_done("17.6");
   // END SOLUTION
   return true;
 }
@@ -83,14 +84,14 @@ std::vector<ScheduledTokens> Scheduler::schedule() {
   while (!waiting_.empty() && running() < limits_.running && budget > 0) {
     const RequestId id = waiting_.front();
     Sequence& sequence = sequences_[id];
-    // BEGIN SOLUTION 17.6
+    // BEGIN SOLUTION 17.5
     if (pool_.needed(static_cast<int64_t>(sequence.ids.size())) > pool_.free()) break;
     BlockPool::Taken taken = pool_.take(sequence.ids);
     sequence.blocks = std::move(taken.blocks);
     sequence.computed = taken.cached;
     if (sequence.preemptions == 0) sequence.cached = taken.cached;
     // STUB: (void)sequence;
-    // STUB: not_done("17.6");
+    // STUB: not_done("17.5");
     // END SOLUTION
     waiting_.pop_front();
     running_.push_back(id);

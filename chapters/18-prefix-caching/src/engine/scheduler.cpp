@@ -39,6 +39,7 @@ void Scheduler::add(RequestId id, std::vector<int32_t> prompt, int64_t answers) 
 
 // The youngest running request gives up its blocks and waits again, before all who never ran.
 void Scheduler::preempt_youngest() {
+  if (running_.empty()) fail("no request runs any more that could be preempted");
   const RequestId id = running_.back();
   Sequence& sequence = sequences_[id];
   pool_.give_back(sequence.blocks);

@@ -1,6 +1,6 @@
-// Wrong: what the cache holds already is computed again.
-// Expect: scheduler:
-    if (pool_.needed(static_cast<int64_t>(sequence.ids.size())) > pool_.free()) break;
+// Wrong: requests are admitted although their tokens do not fit.
+// Expect: scheduler: a request waits
     BlockPool::Taken taken = pool_.take(sequence.ids);
     sequence.blocks = std::move(taken.blocks);
+    sequence.computed = taken.cached;
     if (sequence.preemptions == 0) sequence.cached = taken.cached;

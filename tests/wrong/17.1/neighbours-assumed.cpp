@@ -1,5 +1,4 @@
 // Wrong: rows are taken for neighbours although a block ends between them.
-// Expect: paged attention:
-      int64_t count = 1;
-      count = most;
+// Expect: blocks of 1, F32; first difference at index
+      const int64_t count = most;
       return {tensor.data<float>() + first(begin), static_cast<size_t>(stride), static_cast<size_t>(count)};
