@@ -11,7 +11,7 @@ sys.path.insert(0, str(REPOSITORY / "tools"))
 sys.dont_write_bytecode = True
 
 from rung_book.costs import measured_table, stage_rows  # noqa: E402
-from rung_book.coverage import check_chapter  # noqa: E402
+from rung_book.coverage import check_chapter, hunks  # noqa: E402
 from rung_tools.chapter import chapters_of  # noqa: E402
 from rung_tools.errors import ToolError  # noqa: E402
 
@@ -39,22 +39,70 @@ class CoverageTest(unittest.TestCase):
         chapters = chapters_of(self.root)
         return check_chapter(chapters, chapters[1])
 
-    def test_a_file_without_excerpt_is_an_error(self):
+    def test_a_file_without_excerpt_is_an_error_for_each_of_its_places(self):
         errors, shown, total = self.errors("Nothing.\n")
-        self.assertEqual([e.split(":")[0] for e in errors], ["src/k.cu", "src/x.cpp"])
+        self.assertEqual([e.split(":")[0] for e in errors], ["src/k.cu", "src/x.cpp", "src/x.cpp"])
         self.assertEqual((shown, total), (0, 3))
 
-    def test_an_excerpt_must_show_a_changed_line(self):
+    def test_every_changed_place_must_be_shown(self):
         kernel = "*[src/k.cu](src/k.cu#L1), line 1*\n"
-        self.assertEqual(self.errors(kernel + "*[src/x.cpp](src/x.cpp#L5-L7), lines 5–7*\n")[:2], ([], 2))
-        self.assertEqual(self.errors(kernel + "*[src/x.cpp](src/x.cpp#L6), line 6*\n")[:2], ([], 2))
-        self.assertEqual(len(self.errors(kernel + "*[src/x.cpp](src/x.cpp#L7-L12), lines 7–12*\n")[0]), 1)
-        self.assertEqual(len(self.errors(kernel + "*[src/x.cpp](src/x.cpp#L1-L4), lines 1–4*\n")[0]), 1)
+        first, second = "*[src/x.cpp](src/x.cpp#L5-L7), lines 5–7*\n", "*[src/x.cpp](src/x.cpp#L16-L17), lines 16–17*\n"
+        self.assertEqual(self.errors(kernel + first + second), ([], 3, 3))
+        self.assertEqual(self.errors(kernel + "*[src/x.cpp](src/x.cpp#L6), line 6*\n" + second), ([], 3, 3))
+        self.assertEqual(self.errors(kernel + first)[0],
+                         ["src/x.cpp: removed before line 17 (int a15;): no excerpt shows it and not_shown does not list it"])
+        for beside in ("L7-L12), lines 7–12", "L1-L4), lines 1–4"):
+            self.assertEqual(self.errors(kernel + f"*[src/x.cpp](src/x.cpp#{beside}*\n" + second)[0],
+                             ["src/x.cpp: changed at lines 5–6 (int a4;): no excerpt shows it and not_shown does not list it"])
+
+    def test_layout_is_no_change(self):
+        def places(old, new):
+            self.write("01-a", "src/x.cpp", old)
+            self.write("02-b", "src/x.cpp", new)
+            chapters = chapters_of(self.root)
+            return len(hunks(chapters[0], chapters[1], "src/x.cpp"))
+
+        old = "// What it does.\n#include <map>\n\nint f(int a) {\n  return a;\n}\n"
+        for new in (old.replace("<map>", "<set>"), old.replace("int f(int a)", "int f(\n    int a)"), old.replace("\n\n", "\n\n\n"),
+                    old.replace("What it does", "What it does now"), old.replace("  return", "  // BEGIN SOLUTION 02.1\n  return"),
+                    old.replace("  return", "  // STUB: (void)a;\n  return")):
+            self.assertEqual(places(old, new), 0, new)
+        self.assertEqual(places(old, old.replace("return a", "return -a")), 1)
+        self.assertEqual(places(old, old.replace("  return", "  // BEGIN SOLUTION 02.1\n  ++a;\n  return")), 1)
+        self.assertEqual(places(old, old.replace("int f", "// Says less.\nint f")), 1)
+        self.assertEqual(places(old, old.replace("(int a) {", "(int b) {\n").replace("return a", "return b")), 1)  # a blank line between is nothing
+
+    def test_part_of_a_file_can_be_listed(self):
+        kernel = '{ files = ["src/k.cu"], why = "a kernel" }'
+
+        def errors(entry):
+            return self.errors("", f"[{kernel}, {entry}]")[0]
+
+        self.assertEqual(errors('{ files = ["src/x.cpp"], lines = "[abc]4|a15", why = "numbers" }'), [])
+        self.assertIn("removed before line 17", errors('{ files = ["src/x.cpp"], lines = "c4", why = "numbers" }')[0])
+        self.assertIn("src/x.cpp, lines c5, which matches nothing", errors('{ files = ["src/x.cpp"], lines = "[abc]4|a15", why = "x" }, '
+                                                                          '{ files = ["src/x.cpp"], lines = "c5", why = "x" }')[0])
+        self.assertIn("no regular expression", errors('{ files = ["src/x.cpp"], lines = "[", why = "x" }')[0])
+        self.assertIn("each entry of not_shown", errors('{ files = ["src/x.cpp"], lines = "a", functions = ["f"], why = "x" }')[0])
+        self.assertIn("each entry of not_shown", errors('{ files = ["src/x.cpp"], function = ["f"], why = "x" }')[0])
+
+    def test_functions_can_be_listed(self):
+        old = "int f() {\n  return 1;\n}\n\nint g() {\n  return 1;\n}\n"
+        self.write("01-a", "src/x.cpp", old)
+        self.write("02-b", "src/x.cpp", old.replace("1", "2").replace("int g", "// Two.\nint g"))
+        kernel = '{ files = ["src/k.cu"], why = "a kernel" }'
+
+        def errors(functions):
+            return self.errors("", f'[{kernel}, {{ files = ["src/x.cpp"], functions = {functions}, why = "numbers" }}]')[0]
+
+        self.assertEqual(errors('["f", "g"]'), [])  # the comment above a function is its own
+        self.assertEqual([e.split(" (")[0] for e in errors('["f"]')], ["src/x.cpp: changed at line 5", "src/x.cpp: changed at line 7"])
+        self.assertIn("src/x.cpp, function h, which matches nothing", errors('["f", "g", "h"]')[0])
 
     def test_not_shown_needs_a_reason_and_a_use(self):
         self.assertEqual(self.errors("", '[{ files = ["src/*"], why = "plumbing" }]')[0], [])
         self.assertIn("each entry of not_shown", self.errors("", '[{ files = ["src/*"], why = "" }]')[0][0])
-        self.assertIn("bench/*, which matches no file", self.errors("", '[{ files = ["src/*", "bench/*"], why = "plumbing" }]')[0][0])
+        self.assertIn("bench/*, which matches nothing", self.errors("", '[{ files = ["src/*", "bench/*"], why = "plumbing" }]')[0][0])
 
     def test_costs_count_lines_files_and_kernels(self):
         self.errors("")

@@ -25,7 +25,7 @@ def _parser():
     for command in (build, serve):
         command.add_argument("--out", type=Path, metavar="DIR", help="where to work and build (default: build/book)")
     serve.add_argument("--port", type=int, default=8000)
-    check = commands.add_parser("check", help="is every added or changed file shown in its chapter, or listed under not_shown?")
+    check = commands.add_parser("check", help="is every changed place shown in its chapter, or listed under not_shown?")
     check.add_argument("chapter", nargs="?", metavar="NN")
     record = commands.add_parser("record", help="record again what the interactive pages play")
     record.add_argument("what", choices=["scheduler", "attention"])
