@@ -111,7 +111,7 @@ def _expression(expression, infos):
     original = (expression.findtext("Original") or "").strip()
     expanded = (expression.findtext("Expanded") or "").strip()
     line = re.fullmatch(r'"(.*)"\s*==\s*""', expanded, re.DOTALL)
-    if line and re.match(r"[\w:]*(compare|complaint|difference|check)\w*\(", original):  # their text says all: index, got, expected
+    if line and re.match(r"[\w:.]*(compare|complaint|difference|check)\w*\(", original):  # their text says all: index, got, expected
         return _with(infos, line.group(1).strip())
     where = f"{Path(expression.get('filename', '')).name}:{expression.get('line', '?')}"
     return _with(infos, f"{where}: {original} was {expanded}" if expanded != original else f"{where}: {original}")

@@ -1,5 +1,6 @@
 // Attention by tiles over several sequences: exact sums on many shapes, the same bits for a query whatever
 // else is computed with it, and nothing read that does not belong to it.
+#include <cmath>
 #include <numeric>
 
 #include "ops/attention.h"
@@ -144,6 +145,8 @@ void invariant(Cpu& device, Tensor& y, const Tensor& q, const Tensor& k, const T
 
 const auto kInvariant = [](auto& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
                            const AttentionSequences& s) { invariant(device, y, q, k, v, s); };
+const auto kPrefill = [](Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
+                         const AttentionSequences& s) { attention_prefill_tiled(device, y, q, k, v, s); };
 const auto kTensorCores = [](Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionSequences& s) {
   attention_prefill_tensor_cores(device, y, q, k, v, s);
@@ -187,6 +190,57 @@ TEMPLATE_TEST_CASE("attention by tiles: contexts around the tile's length, one q
   for (const Heads& heads : {Heads{4, 2, 64}, Heads{3, 1, 18}}) {
     const Case c(heads, {{1, 1}, {1, 63}, {63, 63}, {1, 64}, {3, 64}, {65, 65}, {1, 65}, {33, 130}, {2, 2}});
     CHECK(c.check(run(device, c)) == "");
+  }
+}
+
+TEST_CASE("attention by tiles: the prefill kernel is right for queries and contexts around its tiles") {
+  Cuda& device = the_device<Cuda>();
+  for (const Heads& heads : {Heads{4, 2, 64}, Heads{3, 1, 18}, Heads{2, 2, 128}}) {
+    for (const DType dtype : {DType::f32, DType::bf16}) {
+      INFO(heads.heads << " on " << heads.kv_heads << ", head_dim " << heads.head_dim << ", " << name(dtype));
+      const Case c(heads, {{2, 2}, {63, 63}, {3, 64}, {65, 65}, {16, 80}, {33, 130}}, dtype, 0.5f);
+      CHECK(c.check(run(device, c, kPrefill)) == "");
+    }
+  }
+}
+
+TEST_CASE("attention by tiles: the parts of a decode step merge into the whole") {
+  Cuda& device = the_device<Cuda>();
+  for (const Heads& heads : {Heads{3, 1, 18}, Heads{2, 1, 256}}) {
+    INFO(heads.heads << " heads, head_dim " << heads.head_dim);
+    // Sequences of 4, 1 and 2 tiles; that of three queries is none of this kernel's.
+    const Case c(heads, {{1, 200}, {3, 64}, {1, 5}, {1, 70}});
+    const std::vector<int64_t> tiles = {0, 4, 4, 5, 7};
+    Tensor states = random_tensor({7, heads.heads, 2}, 1),
+           sums = random_tensor({7, heads.heads, heads.head_dim}, 2);
+    for (int64_t i = 0; i < states.elements(); ++i) {
+      float& value = states.data<float>()[i];
+      value = i % 2 == 0 ? std::fmod(value, 8.0f) : 1 + std::abs(value);  // a maximum; a sum of at least 1
+    }
+    std::vector<float> expected(static_cast<size_t>(c.q.elements()), NAN);
+    double largest = 0;
+    for (size_t s = 0; s < c.sequences.size(); ++s) {
+      if (c.sequences[s].queries != 1) continue;
+      for (int64_t h = 0; h < heads.heads; ++h) {
+        for (int64_t d = 0; d < heads.head_dim; ++d) {
+          double weights = 0, values = 0, magnitude = 0;
+          for (int64_t tile = tiles[s]; tile < tiles[s + 1]; ++tile) {
+            const float* state = states.data<float>() + (tile * heads.heads + h) * 2;
+            const double factor = std::exp(static_cast<double>(state[0]));
+            const double value = sums.data<float>()[(tile * heads.heads + h) * heads.head_dim + d];
+            weights += factor * state[1], values += factor * value, magnitude += factor * std::abs(value);
+          }
+          largest = std::max(largest, magnitude / weights);
+          expected[static_cast<size_t>((c.query_begin[s] * heads.heads + h) * heads.head_dim + d)] =
+              static_cast<float>(values / weights);
+        }
+      }
+    }
+    GuardedOutput<Cuda> y(device, c.q.shape());
+    attention_merge_tiles(device, y.tensor, upload(device, states), upload(device, sums), c.on(device));
+    // Four merges, each with roundings of a difference of up to 16, of exp, of products and sums.
+    const auto allowed = static_cast<float>(largest * 4 * 24 * 0x1p-24);
+    CHECK(compare(floats(y.values()), expected, allowed) == "");
   }
 }
 

@@ -22,5 +22,9 @@ bool tensor_cores_fit(const Tensor& k);
 // Gives the same bits as attention_prefill_tiled. head_dim at most 256. y of other sequences is not touched.
 void attention_decode_split(Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
                             const AttentionSequences& sequences);
+// Its second half by itself. Of each tile and head, states [key_tiles, heads, 2] holds maximum and sum of the
+// scores' softmax, sums [key_tiles, heads, head_dim] the values added up by its numerators.
+void attention_merge_tiles(Cuda& device, Tensor& y, const Tensor& states, const Tensor& sums,
+                           const AttentionSequences& sequences);
 
 }  // namespace rung

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ops/attention_tiles.cuh"
+#include "ops/check.h"
 #include "ops/sequence_attention_kernels.h"
 #include "rung/error.h"
 #include "rung/not_done.h"
@@ -64,7 +65,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
   }
   __syncthreads();
 
-  // BEGIN SOLUTION 16.4
+  // BEGIN SOLUTION 16.5
   for (int h = warp; h < group; h += warps) {  // a lane has keys lane and lane + 32
     float first = 0, second = 0;
     for (int piece = 0; piece < layout.pieces; ++piece) {
@@ -113,7 +114,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
     }
   }
   // STUB: (void)states, (void)sums, (void)scale, (void)weights, (void)kElements;
-  // STUB: RUNG_NOT_DONE("16.4");
+  // STUB: RUNG_NOT_DONE("16.5");
   // END SOLUTION
 }
 
@@ -123,7 +124,7 @@ __global__ void merge_tiles_kernel(float* y, const SoftmaxState* states, const f
   const int sequence = blockIdx.y, d = threadIdx.x;
   const int64_t head = blockIdx.x;
   if (sequences.queries(sequence) != 1 || d >= shape.head_dim) return;
-  // BEGIN SOLUTION 16.5
+  // BEGIN SOLUTION 16.4
   SoftmaxState state;
   float total = 0;
   const int end = sequences.key_tile_begin[sequence + 1];
@@ -136,7 +137,7 @@ __global__ void merge_tiles_kernel(float* y, const SoftmaxState* states, const f
   y[sequences.query_begin[sequence] * shape.query_stride() + head * shape.head_dim + d] =
       sequences.context[sequence] < 1 ? 0.0f : __fdiv_rn(total, state.sum);
   // STUB: (void)head, (void)y, (void)states, (void)sums;
-  // STUB: RUNG_NOT_DONE("16.5");
+  // STUB: RUNG_NOT_DONE("16.4");
   // END SOLUTION
 }
 
@@ -165,7 +166,26 @@ void launch(Cuda& device, SoftmaxState* states, float* sums, const Tensor& q, co
   RUNG_CUDA_CHECK_LAUNCH("attention_decode_split");
 }
 
+void launch_merge(Cuda& device, Tensor& y, const SoftmaxState* states, const float* sums,
+                  const SequenceAttentionShape& shape, const AttentionSequences& sequences) {
+  const dim3 grid(static_cast<unsigned>(shape.heads), static_cast<unsigned>(sequences.count()));
+  merge_tiles_kernel<<<grid, static_cast<unsigned>((shape.head_dim + kWarp - 1) / kWarp * kWarp), 0,
+                       device.stream()>>>(y.data<float>(), states, sums, shape, DeviceSequences(sequences));
+  RUNG_CUDA_CHECK_LAUNCH("attention merge of tiles");
+}
+
 }  // namespace
+
+void attention_merge_tiles(Cuda& device, Tensor& y, const Tensor& states, const Tensor& sums,
+                           const AttentionSequences& sequences) {
+  const int64_t tokens = y.shape()[0], heads = y.shape()[1], head_dim = y.shape()[2];
+  check_operand("attention: y", y, DType::f32, y.shape(), Place::device);
+  check_operand("attention: states", states, DType::f32, {sequences.key_tiles, heads, 2}, Place::device);
+  check_operand("attention: sums", sums, DType::f32, {sequences.key_tiles, heads, head_dim}, Place::device);
+  static_assert(sizeof(SoftmaxState) == 2 * sizeof(float));
+  launch_merge(device, y, reinterpret_cast<const SoftmaxState*>(states.data<float>()), sums.data<float>(),
+               {tokens, sequences.count(), heads, heads, head_dim}, sequences);
+}
 
 void attention_decode_split(Cuda& device, Tensor& y, const Tensor& q, const Tensor& k, const Tensor& v,
                             const AttentionSequences& sequences) {
@@ -187,10 +207,7 @@ void attention_decode_split(Cuda& device, Tensor& y, const Tensor& q, const Tens
       return launch<Element, 4>(device, states, sums, q, keys, from, shape, sequences);
     });
   }
-  const dim3 grid(static_cast<unsigned>(shape.heads), static_cast<unsigned>(sequences.count()));
-  merge_tiles_kernel<<<grid, static_cast<unsigned>((shape.head_dim + kWarp - 1) / kWarp * kWarp), 0,
-                       device.stream()>>>(y.data<float>(), states, sums, shape, DeviceSequences(sequences));
-  RUNG_CUDA_CHECK_LAUNCH("attention merge of tiles");
+  launch_merge(device, y, states, sums, shape, sequences);
 }
 
 }  // namespace rung
