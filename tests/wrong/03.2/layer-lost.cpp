@@ -1,5 +1,5 @@
 // Wrong: every layer is translated to layer 0.
-// Expect: are both "blk.0.attn_k.weight"
+// Expect: "blk.0.attn_q.weight" == "blk.7.attn_q.weight"
 // Splits "blk.12.attn_q.weight" behind its prefix into "12" and "attn_q.weight". False unless the number is
 // one or more digits without leading zeros and a point follows.
 bool split_layer(std::string_view name, std::string_view prefix, std::string_view& number,
