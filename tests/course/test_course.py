@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -148,6 +149,11 @@ class Course(unittest.TestCase):
             with self.subTest(chapter.name):
                 self.assertGreaterEqual(len(exercises_of(chapter)), 2)
                 self.assertEqual(static_errors(REPOSITORY, chapter), [])
+
+    def test_the_teachers_table_has_every_chapters_tasks_and_points(self):
+        text = (REPOSITORY / "docs/teaching.md").read_text(encoding="utf-8")
+        rows = {number: (int(tasks), int(points)) for number, tasks, points in re.findall(r"^\| (\d\d) [^|]*\|[^|]*\| (\d+), (\d+) \|", text, re.MULTILINE)}
+        self.assertEqual(rows, {c.number: (len(exercises_of(c)), sum(e["points"] for e in exercises_of(c))) for c in CHAPTERS})
 
     def test_the_exercises_of_the_newest_chapter_are_sound(self):
         chapter = CHAPTERS[-1]
