@@ -36,18 +36,22 @@ TEMPLATE_TEST_CASE("store_kv: each token to its slot, rounded, padding nowhere",
         const auto tokens = static_cast<int64_t>(mapping.size());
         const Tensor k = random_tensor({tokens, 2 * head_dim}, 1),
                      v = random_tensor({tokens, 2 * head_dim}, 2);
-        const Tensor blank = Tensor::host(dtype, {7, 2, head_dim});
-        Tensor keys = empty(device, dtype, blank.shape()), values = empty(device, dtype, blank.shape());
-        copy(device, keys, blank);
-        copy(device, values, blank);
+        // Seven slots, and a row before them where nobody may write: -1 is no slot.
+        const Tensor blank = Tensor::host(dtype, {8, 2, head_dim});
+        Tensor all_keys = empty(device, dtype, blank.shape()),
+               all_values = empty(device, dtype, blank.shape());
+        copy(device, all_keys, blank);
+        copy(device, all_values, blank);
+        Tensor keys = all_keys.slice(1, 7), values = all_values.slice(1, 7);
         store_kv(device, keys, values, upload(device, k), upload(device, v),
                  upload(device, tensor_of(mapping)));
-        const Tensor got_keys = download(device, keys), got_values = download(device, values);
-        for (int64_t slot = 0; slot < 7; ++slot) {
+        const Tensor got_keys = download(device, all_keys), got_values = download(device, all_values);
+        for (int64_t slot = -1; slot < 7; ++slot) {
           const auto found = std::find(mapping.begin(), mapping.end(), slot);
           for (int64_t i = 0; i < 2 * head_dim; ++i) {
-            const int64_t from = (found - mapping.begin()) * 2 * head_dim + i, to = slot * 2 * head_dim + i;
-            const bool stored = found != mapping.end();
+            const int64_t from = (found - mapping.begin()) * 2 * head_dim + i,
+                          to = (slot + 1) * 2 * head_dim + i;
+            const bool stored = slot >= 0 && found != mapping.end();
             INFO(name(dtype) << ", head_dim " << head_dim << ", slot " << slot << ", element " << i);
             REQUIRE(element(got_keys, to) == (stored ? rounded(k.data<float>()[from], dtype) : 0));
             REQUIRE(element(got_values, to) == (stored ? rounded(v.data<float>()[from], dtype) : 0));
