@@ -55,10 +55,10 @@ class Suite:
                 process.wait()
         return status, output.decode("utf-8", "replace")
 
-    def build(self, name, source, extra=()):
+    def build(self, name, source, extra=(), targets=("all",)):
         """The folder of the objects; None when it does not build, which is then counted and shown."""
         try:
-            return self.builds.build(name, source, ["all"], extra)
+            return self.builds.build(name, source, targets, extra)
         except BuildError as error:
             self.fail(str(error), relevant(error.output, 60))
         return None
@@ -122,7 +122,7 @@ class Suite:
             if not files:
                 return
         started = time.monotonic()
-        objects = self.build(name, chapter)
+        objects = self.build(name, chapter, targets=["tests"] if files else ["all"])  # tests of operations run no program
         built = time.monotonic()
         before = self.passed
         if objects and self.options.build_only:
@@ -197,27 +197,62 @@ def kernel_tests(chapter):
 
 
 def sources(chapter):
-    """The chapter's kernels, parsers and tests: path inside of it → content."""
-    wanted = [path for pattern in ("src/**/*.cu", "src/**/*.cuh", "src/tensor/*", "src/model_file/*", "src/tokenizer/*", "tests/*.cpp")
+    """The chapter's kernels and parsers: path inside of it → content."""
+    wanted = [path for pattern in ("src/**/*.cu", "src/**/*.cuh", "src/tensor/*", "src/model_file/*", "src/tokenizer/*")
               for path in chapter.glob(pattern) if path.is_file()]
     return {path.relative_to(chapter): path.read_bytes() for path in wanted}
 
 
-def for_sanitizers(chapters):
-    """What has each distinct kernel and parser once: [(chapter, names of the test files to run there; none means all)].
+def included(path):
+    """What the file includes by a path inside src/, such as ops/matmul.h."""
+    return set(re.findall(r'^#include "([a-z_0-9]+/[a-z_0-9.-]+)"', path.read_text(), re.M))
 
-    That is the newest chapter, and before it each one with a kernel or parser that a later one changed or removed. There the test files
-    run that no later chapter in the list holds unchanged.
+
+def tests_of(chapter, changed):
+    """The chapter's test files (without .cpp) that include a header that declares what this source holds.
+
+    That is the source's own header (ops/matmul.h for ops/matmul.cu) and, where it has none, each of its folder that it includes. A .cuh is
+    held by the sources that include it.
+    """
+    headers, left, seen = set(), [changed], set()
+    while left:
+        source = left.pop()
+        if source in seen:
+            continue
+        seen.add(source)
+        name = source.relative_to("src")
+        if source.suffix == ".cuh":
+            left += [path.relative_to(chapter) for path in chapter.glob("src/**/*.cu*") if str(name) in included(path)]
+        elif (chapter / source.with_suffix(".h")).exists():
+            headers.add(str(name.with_suffix(".h")))
+        else:
+            headers |= {header for header in included(chapter / source) if header.startswith(f"{name.parent}/") and header.endswith(".h")}
+    return sorted(path.stem for path in chapter.glob("tests/*.cpp") if included(path) & headers)
+
+
+def tests_of_operations(chapter):
+    """The test files for ThreadSanitizer: those of operations, which alone share memory between threads, without whole models."""
+    headers = {path.stem: {header.split("/")[0] for header in included(path)} for path in sorted(chapter.glob("tests/*.cpp"))}
+    return [name for name, folders in headers.items() if "ops" in folders and "model" not in folders]
+
+
+def for_sanitizers(chapters, sanitizer):
+    """What runs each distinct kernel and parser once: [(chapter, names of the test files to run there; none means all)].
+
+    That is the newest chapter, and before it each one with a kernel or parser that no later one has unchanged. There, the tests
+    of these run; all of them, where one has no test file of its own. Under ThreadSanitizer only tests of operations run.
     """
     chosen = [(chapters[-1], [])]
-    later = sources(chapters[-1])
-    covered = {(path, text) for path, text in later.items()}
+    covered = set(sources(chapters[-1]).items())
     for chapter in reversed(chapters[:-1]):
-        new = {(path, text) for path, text in sources(chapter).items()} - covered
-        tests = sorted(path.stem for path, _ in new if path.parts[0] == "tests")
-        if any(path.parts[0] == "src" for path, _ in new):
-            chosen.insert(0, (chapter, tests))
+        new = set(sources(chapter).items()) - covered
+        if new:
+            tests = [tests_of(chapter, path) for path, _ in new]
+            chosen.insert(0, (chapter, sorted(set().union(*tests)) if all(tests) else []))
             covered |= new
+    if sanitizer == "thread":
+        chosen = [(chapter, [name for name in tests_of_operations(chapter) if not tests or name in tests]) for chapter, tests in chosen]
+        chosen = [(chapter, tests) for chapter, tests in chosen if tests]
     return chosen
 
 
@@ -267,7 +302,7 @@ def main():
         suite.part(suite.stage, ["check"])
     if everything and not options.check:
         suite.part(suite.common)
-    for chapter, files in for_sanitizers(chapters) if options.sanitize and everything else ((chapter, []) for chapter in chapters):
+    for chapter, files in for_sanitizers(chapters, options.sanitize) if options.sanitize and everything else ((chapter, []) for chapter in chapters):
         suite.part(suite.chapter, chapter, *files)
     if whole:
         suite.part(suite.stage, ["check", "--outputs"])

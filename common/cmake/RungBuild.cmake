@@ -11,6 +11,12 @@ set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O1 -g")
 
 set(RUNG_SANITIZE "" CACHE STRING "empty, address (with undefined behaviour) or thread")
 set_property(CACHE RUNG_SANITIZE PROPERTY STRINGS "" address thread)
+# Under a sanitizer compiling would take longer than the tests: -O0 and lines without variables cost a third of it, and leave no access out that
+# the optimiser would remove. (At -O1 src/ops/dot.cpp alone took g++ 170 s, a third of that in points-to analysis: whole SIMD kernels are inlined
+# with their checks, once for each target. At -O0 it takes 4 s.) Kernels keep -O1: see RungCuda.cmake.
+if(RUNG_SANITIZE)
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O0 -g1")
+endif()
 
 if(NOT TARGET rung_options)
   add_library(rung_options INTERFACE)

@@ -84,6 +84,9 @@ function(rung_target_cuda_sources target)
     target_sources(${target} PRIVATE "${output}")
     # Misaligned vectors and indices past an array's end: common/simt/src/checks.cpp reports them.
     set_property(SOURCE "${output}" APPEND PROPERTY COMPILE_OPTIONS -fsanitize=alignment,bounds)
+    if(RUNG_SANITIZE)
+      set_property(SOURCE "${output}" APPEND PROPERTY COMPILE_OPTIONS -O1)  # the tests' time is spent here
+    endif()
     # A header next to the .cu is found although the compiled file stands elsewhere.
     get_filename_component(folder "${source}" DIRECTORY)
     set_property(SOURCE "${output}" APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=off -Wno-unknown-pragmas)

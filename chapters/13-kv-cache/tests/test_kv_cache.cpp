@@ -3,12 +3,9 @@
 #include "cache/kv_cache.h"
 
 #include "model/transformer.h"
-#include "ops/convert.h"
 #include "tensor/device_tensor.h"
-#include "tensor/float16.h"
 #include "testing/catch.h"
 #include "testing/compare.h"
-#include "testing/data.h"
 #include "testing/fixture.h"
 #include "testing/reference.h"
 
@@ -140,27 +137,6 @@ TEST_CASE("kv cache: a pass that does not follow on what is stored, or does not 
                     Catch::Contains("position 2") && Catch::Contains("holds 3"));
   CHECK_THROWS(transformer.forward(part_of_sequence({1, 2, 3, 4, 5}, 3, 5), cache));
   CHECK_NOTHROW(transformer.forward(Batch{{1}, {3}, {0}}, cache));
-}
-
-TEMPLATE_TEST_CASE("convert: to every type, sizes around a block", "", Cpu, Cuda) {
-  TestType device;
-  for (const int64_t size : {1, 255, 256, 257, 521}) {
-    std::vector<float> values = testing::random_floats(static_cast<size_t>(size), 3);
-    const Tensor x = upload(device, Tensor(DType::f32, {size}, values.data()));
-    for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
-      Tensor y = empty(device, dtype, {size});
-      convert(device, y, x);
-      const Tensor result = download(device, y);
-      CAPTURE(size, name(dtype));
-      for (int64_t i = 0; i < size; ++i) {
-        if (dtype == DType::f32) REQUIRE(result.data<float>()[i] == values[static_cast<size_t>(i)]);
-        if (dtype == DType::f16)
-          REQUIRE(result.data<f16_t>()[i].bits == f32_to_f16(values[static_cast<size_t>(i)]));
-        if (dtype == DType::bf16)
-          REQUIRE(result.data<bf16_t>()[i].bits == f32_to_bf16(values[static_cast<size_t>(i)]));
-      }
-    }
-  }
 }
 
 }  // namespace

@@ -155,7 +155,7 @@ TEST_CASE("transformer: memory is counted before it is taken") {
                         Catch::Contains("1048576.0 TiB needed"));
 }
 
-TEST_CASE("transformer: the default model's first logits", "[model]") {
+TEST_CASE("transformer: the default model's first logits", "[model][slow]") {
   Cpu device(2);
   Transformer<Cpu> transformer(device, open_model(testing::default_model_path()), 64);
   for (const testing::GreedyCase& example : testing::default_model_cases()) {

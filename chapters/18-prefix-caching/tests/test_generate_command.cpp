@@ -220,7 +220,9 @@ TEST_CASE("generate command: a file of requests gives a line each, in order, in 
       REQUIRE(results.size() == 5);
       for (nlohmann::json& result : results) {
         CHECK(result.at("timings").at("decode_seconds").get<double>() > 0);
+        CHECK(result.at("peak_bytes").get<int64_t>() > 0);
         result.erase("timings");
+        result.erase("peak_bytes");     // of the whole process, so it only grows
         result.erase("cached_tokens");  // depends on what ran before
         if (result.contains("log_probabilities")) result.erase("log_probabilities");
       }

@@ -5,4 +5,5 @@
   if (i >= tokens * width) return;
   const int64_t slot = i / width;
   if (slot_mapping[slot] < 0) return;
-  store_rounded((blockIdx.y == 0 ? keys : values)[slot * width + i % width], (blockIdx.y == 0 ? k : v)[i]);
+  const int64_t to = slot * width + i % width;
+  store_rounded((blockIdx.y == 0 ? keys : values)[to], (blockIdx.y == 0 ? k : v)[i]);

@@ -21,7 +21,8 @@ __global__ void store_kv_kernel(Element* keys, Element* values, const float* k, 
   if (i >= tokens * width) return;
   const int64_t slot = slot_mapping[i / width];
   if (slot < 0) return;
-  store_rounded((blockIdx.y == 0 ? keys : values)[slot * width + i % width], (blockIdx.y == 0 ? k : v)[i]);
+  const int64_t to = slot * width + i % width;
+  store_rounded((blockIdx.y == 0 ? keys : values)[to], (blockIdx.y == 0 ? k : v)[i]);
   // STUB: RUNG_NOT_DONE("14.1");
   // END SOLUTION
 }
