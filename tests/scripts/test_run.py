@@ -612,24 +612,26 @@ class TestSuite(Scripts):
         self.assertIn("1 error", out)
 
     def test_a_sanitizer_takes_each_kernel_and_parser_once(self):
-        def runs():
+        """Which these are: tests/tools/test_sanitizer_choice.py. Here, what is built and run for them."""
+        def runs(sanitizer):
             self.calls_file.unlink(missing_ok=True)
-            status, _, out = self.suite("--sanitize", "thread")
+            status, _, out = self.suite("--sanitize", sanitizer)
             self.assertEqual(status, 0, out)
             folders = [c.split("/objects")[0].rsplit("/", 1)[1] for c in self.calls() if "--build" in c]
-            return folders, [c.split()[1] for c in self.calls() if c.startswith("tests ") and " -o " in c]
+            return folders, [c.split()[1].replace("~[.]~[gpu]~", "~") for c in self.calls() if c.startswith("tests ") and " -o " in c]
 
         last, first = self.root / "chapters/13-last", self.root / "chapters/11-generate"
         for chapter in (first, last):
-            write(chapter / "src/ops/sum.cu", "the same")
+            write(chapter / "src/ops/sum.h", "")
+            write(chapter / "src/ops/sum.cu", '#include "ops/sum.h"\n')
             write(chapter / "src/engine/loop.cpp", f"neither kernel nor parser: {chapter.name}")
-            write(chapter / "tests/test_sum.cpp", "the same")
-            write(chapter / "tests/test_dot.cpp", chapter.name)
-        self.assertEqual(runs(), (["common", "13-last"], ["~[.]~[gpu]~[model]~[vocabularies]~[slow]"]))
-        write(first / "src/ops/dot.cu", "only here")
-        self.assertEqual(runs(), (["common", "11-generate", "13-last"], ["~[.]~[gpu]~[model]~[vocabularies]~[slow][#test_dot]", "~[.]~[gpu]~[model]~[vocabularies]~[slow]"]))
-        write(first / "tests/test_norm.cpp", "only here")
-        self.assertEqual(runs()[1][0], "~[.]~[gpu]~[model]~[vocabularies]~[slow][#test_dot],~[.]~[gpu]~[model]~[vocabularies]~[slow][#test_norm]")
+            write(chapter / "tests/test_sum.cpp", '#include "ops/sum.h"\n')
+            write(chapter / "tests/test_loop.cpp", f'#include "engine/loop.h"  // {chapter.name}\n')
+        self.assertEqual(runs("address"), (["common", "13-last"], ["~[vocabularies]~[slow]"]))
+        self.assertEqual(runs("thread"), (["common", "13-last"], ["~[model]~[vocabularies]~[slow][#test_sum]"]))
+        write(first / "src/ops/sum.cu", '#include "ops/sum.h"\n// an earlier version\n')
+        self.assertEqual(runs("address"), (["common", "11-generate", "13-last"], ["~[vocabularies]~[slow][#test_sum]", "~[vocabularies]~[slow]"]))
+        self.assertEqual(runs("thread")[1], ["~[model]~[vocabularies]~[slow][#test_sum]"] * 2)
 
     def test_build_only(self):
         status, last, out = self.suite("--gpu", "--build-only")
