@@ -20,7 +20,7 @@ from rung_build import ROOT, Build, BuildError, build_folder, relevant  # noqa: 
 
 COGAPP = "cogapp==3.6.1"
 MODEL = ROOT / "models" / "SmolLM2-135M-Instruct.Q4_1.gguf"
-LIMIT_S = 900  # for one test program
+LIMIT_S = 900  # for one test program; twice as much under a sanitizer
 
 
 class Suite:
@@ -79,9 +79,10 @@ class Suite:
         expression = ",".join("".join(wanted) + tag for tag in [f"[#{file}]" for file in files] or [""])
         environment = dict(self.environment, **(environment or {}))
         by_file = ["-#"] if files else []
-        status, output = self.run([*self.checker(), program, expression, "-r", "xml", "-o", report, *by_file], environment, self.folder)
+        limit = LIMIT_S * (2 if self.options.sanitize or self.options.check else 1)
+        status, output = self.run([*self.checker(), program, expression, "-r", "xml", "-o", report, *by_file], environment, self.folder, limit)
         if status is None:
-            return self.fail(f"{what}: the tests ran for over {LIMIT_S // 60} minutes", output)
+            return self.fail(f"{what}: the tests ran for over {limit // 60} minutes", output)
         total = 0 if files else self.count_cases(program, environment)
         try:
             cases = ElementTree.parse(report).getroot().iter("TestCase")
