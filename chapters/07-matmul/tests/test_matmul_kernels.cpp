@@ -1,12 +1,10 @@
 // Every version of the matrix product on CUDA against the CPU.
-#include <cmath>
-
 #include "ops/matmul.h"
 #include "ops/matmul_kernels.h"
 #include "rung/error.h"
-#include "tensor/decode.h"
 #include "testing/catch.h"
 #include "tests/devices.h"
+#include "tests/matmul_difference.h"
 #include "tests/stored_weights.h"
 
 using namespace rung;
@@ -26,46 +24,15 @@ const Kernel kTiled = {"tiled", matmul_tiled, 1 << 20, false};
 const Kernel kGemv = {"gemv", matmul_gemv, kGemvRows, false};
 const Kernel kCublas = {"cublas", matmul_cublas, 1 << 20, true};
 
-Tensor rounded(const Tensor& x, DType dtype) {
-  Tensor copy = Tensor::host(DType::f32, x.shape());
-  for (int64_t i = 0; i < x.elements(); ++i) {
-    const float value = x.data<float>()[i];
-    copy.data<float>()[i] = dtype == DType::f16    ? f16_to_f32(f32_to_f16(value))
-                            : dtype == DType::bf16 ? bf16_to_f32(f32_to_bf16(value))
-                                                   : value;
-  }
-  return copy;
-}
-
-Tensor absolute(const Tensor& tensor) {
-  Tensor copy = Tensor::host(DType::f32, tensor.shape());
-  for (int64_t i = 0; i < tensor.elements(); ++i) copy.data<float>()[i] = std::abs(tensor.data<float>()[i]);
-  return copy;
-}
-
-// Runs a kernel into memory filled with NaN and compares with the CPU. An element may differ by 2^-24 of the
-// sum of its products' magnitudes for each of the additions: `in` and the bias there, a sixteenth of that
-// here.
+// Runs a kernel into memory filled with NaN and compares with the CPU.
 std::string difference(const Kernel& kernel, DType dtype, int64_t rows, int64_t out, int64_t in,
                        bool with_bias) {
-  Cpu& cpu = the_device<Cpu>();
   Cuda& cuda = the_device<Cuda>();
   const Tensor weight = random_weight(dtype, out, in, 100 + out), x = random_tensor({rows, in}, 200 + rows);
   const Tensor bias = with_bias ? random_tensor({out}, 3) : Tensor();
-  const Tensor used_x = kernel.rounds_x ? rounded(x, dtype) : x;
-  Tensor expected = Tensor::host(DType::f32, {rows, out}), magnitude = Tensor::host(DType::f32, {rows, out});
-  matmul(cpu, expected, used_x, weight, bias);
-  matmul(cpu, magnitude, absolute(used_x), absolute(to_f32(weight)), with_bias ? absolute(bias) : bias);
-
   GuardedOutput<Cuda> y(cuda, {rows, out});
   kernel.run(cuda, y.tensor, upload(cuda, x), upload(cuda, weight), with_bias ? upload(cuda, bias) : bias);
-  const Tensor got = y.values();
-  for (int64_t i = 0; i < rows * out; ++i) {
-    const float error = std::abs(got.data<float>()[i] - expected.data<float>()[i]);
-    const float allowed = std::ldexp(magnitude.data<float>()[i] * static_cast<float>(1.0625 * in + 6), -24);
-    if (!(error <= allowed)) return compare(floats(got), floats(expected), allowed);
-  }
-  return "";
+  return matmul_difference(y.values(), kernel.rounds_x ? rounded(x, dtype) : x, weight, bias);
 }
 
 void check_odd_shapes(const Kernel& kernel) {

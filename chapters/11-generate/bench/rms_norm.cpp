@@ -1,4 +1,4 @@
-// The three kernels of RMSNorm side by side, and the residual addition fused into it.
+// The kernels of RMSNorm side by side, and the residual addition fused into it.
 #include "ops/rms_norm.h"
 
 #include "ops/rms_norm_kernels.h"
@@ -35,6 +35,8 @@ class RmsNormBench : public BenchPart {
                     [&] { rms_norm_shared_tree(device, o.y, o.x, o.weight, 1e-5f); });
       bench.measure(device, "warp shuffles", o.shape, work,
                     [&] { rms_norm_warp_shuffles(device, o.y, o.x, o.weight, 1e-5f); });
+      bench.measure(device, "vectors of four", o.shape, work,
+                    [&] { rms_norm_vectors(device, o.y, o.x, o.weight, 1e-5f); });
       bench.measure(device, "with the addition", o.shape, o.work(4),
                     [&] { add_rms_norm(device, o.y, o.residual, o.x, o.weight, 1e-5f); });
     }

@@ -112,7 +112,9 @@ TEST_CASE("chat: an unknown template and flags out of range are refused before a
                                              {"--context", "513"},
                                              {"--chat-template", "gpt-9"},
                                              {"--stop", ""},
-                                             {"a", "b"}}) {
+                                             {"a", "b"},
+                                             {""},
+                                             {" \n"}}) {
     const Output output = testing::run_program(chat_arguments(wrong), "The river?\n");
     CAPTURE(wrong, output.err);
     CHECK(output.status == 1);

@@ -37,6 +37,7 @@ int64_t shuffle_chain(int64_t columns) {
 const Kernel kOneThread = {"one thread", rms_norm_one_thread, one_chain};
 const Kernel kSharedTree = {"shared tree", rms_norm_shared_tree, tree_chain};
 const Kernel kWarpShuffles = {"warp shuffles", rms_norm_warp_shuffles, shuffle_chain};
+const Kernel kVectors = {"vectors of four", rms_norm_vectors, shuffle_chain};
 
 Tensor on_cpu(const Tensor& x, const Tensor& weight, float epsilon) {
   GuardedOutput<Cpu> y(the_device<Cpu>(), x.shape());
@@ -56,7 +57,8 @@ void check_two_rows_by_hand(const Kernel& kernel) {
 
 void check_against_cpu(const Kernel& kernel) {
   Cuda& device = the_device<Cuda>();
-  const int64_t columns = GENERATE(1, 2, 31, 32, 33, 127, 128, 129, 255, 256, 257, 576, 1021, 2049);
+  const int64_t columns =
+      GENERATE(1, 2, 31, 32, 33, 127, 128, 129, 132, 255, 256, 257, 576, 1021, 2049, 4100);
   const int64_t rows = GENERATE(1, 3, 65);
   const Tensor x = random_tensor({rows, columns}, 11), weight = random_tensor({columns}, 12);
   GuardedOutput<Cuda> y(device, {rows, columns});
@@ -88,6 +90,10 @@ TEST_CASE("rms_norm's shared tree agrees with rows worked out by hand") {
 
 TEST_CASE("rms_norm's warp shuffles agree with rows worked out by hand") {
   check_two_rows_by_hand(kWarpShuffles);
+}
+
+TEST_CASE("rms_norm's vectors agree with rows worked out by hand") {
+  check_two_rows_by_hand(kVectors);
 }
 
 TEMPLATE_TEST_CASE("rms_norm equals transformers' on a fixture's first layer", "", Cpu, Cuda) {
@@ -147,9 +153,13 @@ TEST_CASE("rms_norm's warp shuffles agree with the CPU on all kinds of sizes") {
   check_against_cpu(kWarpShuffles);
 }
 
+TEST_CASE("rms_norm's vectors agree with the CPU on all kinds of sizes") {
+  check_against_cpu(kVectors);
+}
+
 TEMPLATE_TEST_CASE("add_rms_norm is the addition followed by the norm", "", Cpu, Cuda) {
   TestType& device = the_device<TestType>();
-  const int64_t columns = GENERATE(1, 33, 257, 576);
+  const int64_t columns = GENERATE(1, 33, 132, 257, 576);
   const Tensor x = random_tensor({5, columns}, 21), before = random_tensor({5, columns}, 22),
                weight = upload(device, random_tensor({columns}, 23));
   Tensor sum = Tensor::host(DType::f32, {5, columns});

@@ -44,19 +44,22 @@ class BatchingBench : public BenchPart {
                                     whole.weights.type());
     KvCache cache = whole.cache.make(transformer, context_, rows);
 
-    BatchFigures figures;
-    generate_batch(transformer, cache, tokenizer, {requests_.data(), 1}, figures);  // warms up
-    figures = BatchFigures();
-    int64_t output_tokens = 0;
-    Timer timer;
-    for (int64_t begin = 0; begin < mix_.requests; begin += rows) {
-      const auto count = static_cast<size_t>(std::min(rows, mix_.requests - begin));
-      for (const Generation& result :
-           generate_batch(transformer, cache, tokenizer, {requests_.data() + begin, count}, figures)) {
-        if (!result.error.empty()) fail(result.error);
-        output_tokens += static_cast<int64_t>(result.output_ids.size());
+    const auto answer_all = [&](const std::vector<GenerationRequest>& requests, BatchFigures& figures) {
+      int64_t output_tokens = 0;
+      for (size_t begin = 0; begin < requests.size(); begin += static_cast<size_t>(rows)) {
+        const size_t count = std::min(static_cast<size_t>(rows), requests.size() - begin);
+        for (const Generation& result :
+             generate_batch(transformer, cache, tokenizer, {requests.data() + begin, count}, figures)) {
+          if (!result.error.empty()) fail(result.error);
+          output_tokens += static_cast<int64_t>(result.output_ids.size());
+        }
       }
-    }
+      return output_tokens;
+    };
+    BatchFigures unused, figures;
+    answer_all(mix_.warm_up(device, model_->hyperparameters().vocabulary), unused);
+    Timer timer;
+    const int64_t output_tokens = answer_all(requests_, figures);
     const double seconds = timer.seconds();
 
     BenchResult result;

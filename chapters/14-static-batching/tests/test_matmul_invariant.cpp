@@ -1,34 +1,16 @@
 // The matrix product that is the same in any company: against the CPU, and each row's bits in blocks of every
 // shape.
-#include <cmath>
-
 #include "ops/matmul.h"
 #include "ops/matmul_kernels.h"
-#include "tensor/decode.h"
 #include "testing/catch.h"
 #include "tests/devices.h"
+#include "tests/matmul_difference.h"
 #include "tests/stored_weights.h"
 
 using namespace rung;
 using namespace rung::testing;
 
 namespace {
-
-Tensor rounded(const Tensor& x, DType dtype) {
-  Tensor copy = Tensor::host(DType::f32, x.shape());
-  for (int64_t i = 0; i < x.elements(); ++i) {
-    const float value = x.data<float>()[i];
-    copy.data<float>()[i] = dtype == DType::f16    ? f16_to_f32(f32_to_f16(value))
-                            : dtype == DType::bf16 ? bf16_to_f32(f32_to_bf16(value))
-                                                   : value;
-  }
-  return copy;
-}
-
-Tensor absolute(Tensor copy) {
-  for (int64_t i = 0; i < copy.elements(); ++i) copy.data<float>()[i] = std::abs(copy.data<float>()[i]);
-  return copy;
-}
 
 // The product of rows [first, first + rows) of x.
 Tensor product(const Tensor& x, int64_t first, int64_t rows, const Tensor& weight, const Tensor& bias) {
@@ -45,7 +27,6 @@ struct Case {
 }  // namespace
 
 TEST_CASE("the invariant matmul agrees with the CPU on odd shapes") {
-  Cpu& cpu = the_device<Cpu>();
   Cuda& cuda = the_device<Cuda>();
   // Blocks of few, some and many rows; one partial sum, several, and more than the groups of a block.
   for (const Case& c : {Case{1, 1, 8}, Case{16, 17, 256}, Case{5, 33, 2312}, Case{17, 15, 264},
@@ -54,20 +35,9 @@ TEST_CASE("the invariant matmul agrees with the CPU on odd shapes") {
       INFO(name(dtype) << ", " << c.rows << " rows, weight [" << c.out << ", " << c.in << "]");
       const Tensor weight = random_weight(dtype, c.out, c.in, 1), x = random_tensor({c.rows, c.in}, 2),
                    bias = c.rows % 2 == 1 ? random_tensor({c.out}, 3) : Tensor();
-      Tensor expected = Tensor::host(DType::f32, {c.rows, c.out}),
-             magnitude = Tensor::host(DType::f32, {c.rows, c.out});
-      matmul(cpu, expected, rounded(x, dtype), weight, bias);
-      matmul(cpu, magnitude, absolute(rounded(x, dtype)), absolute(to_f32(weight)),
-             bias.empty() ? bias : absolute(rounded(bias, DType::f32)));
       const Tensor got =
           product(x, 0, c.rows, upload(cuda, weight), bias.empty() ? bias : upload(cuda, bias));
-      // As test_matmul_kernels.cpp allows: 2^-24 of the products' magnitudes for each addition.
-      for (int64_t i = 0; i < expected.elements(); ++i) {
-        const float allowed =
-            std::ldexp(magnitude.data<float>()[i] * static_cast<float>(1.0625 * c.in + 6), -24);
-        if (std::abs(got.data<float>()[i] - expected.data<float>()[i]) <= allowed) continue;
-        FAIL(compare(floats(got), floats(expected), allowed));
-      }
+      CHECK(matmul_difference(got, rounded(x, dtype), weight, bias) == "");
     }
   }
 }

@@ -49,9 +49,8 @@ class BatchingBench : public BenchPart {
     KvCache cache = whole.cache.make(transformer, context_, rows);
 
     Engine<Device> engine(transformer, cache, tokenizer);
-    GenerationRequest warm_up = requests_[0];
-    warm_up.prompt_ids = {0};  // shares no beginning with the others
-    engine.add(warm_up);
+    for (const GenerationRequest& request : mix_.warm_up(device, model_->hyperparameters().vocabulary))
+      engine.add(request);
     while (!engine.idle()) engine.step();
 
     const EngineFigures before = engine.figures();

@@ -40,7 +40,7 @@ TEMPLATE_TEST_CASE("argmax: NaN never wins, a row of NaN gives -1", "", Cpu, Cud
 
 TEMPLATE_TEST_CASE("argmax: wherever the largest stands in rows longer than a block", "", Cpu, Cuda) {
   TestType device;
-  for (const int64_t columns : {1, 31, 32, 33, 257, 1023, 1024, 1025, 2100}) {
+  for (const int64_t columns : {1, 31, 32, 33, 257, 1023, 1024, 1025, 2100, 9001, 9004}) {
     for (const int64_t at : {int64_t{0}, columns / 2, columns - 1}) {
       std::vector<float> values = testing::random_floats(static_cast<size_t>(3 * columns), 7);
       values[static_cast<size_t>(columns + at)] = 1e6f;

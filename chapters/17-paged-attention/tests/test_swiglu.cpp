@@ -97,6 +97,20 @@ TEST_CASE("element-wise operations on CUDA agree with the CPU on all kinds of si
   }
 }
 
+TEMPLATE_TEST_CASE("swiglu takes rows that begin anywhere", "", Cpu, Cuda) {
+  TestType& device = the_device<TestType>();
+  // Four rows of three columns behind the first: 12 elements, of which the first is no multiple of 16 bytes
+  // away.
+  const Tensor gate = upload(device, random_tensor({6, 3}, 9)),
+               up = upload(device, random_tensor({4, 3}, 10));
+  GuardedOutput<TestType> from_slice(device, {4, 3}), from_copy(device, {4, 3});
+  swiglu(device, from_slice.tensor, gate.slice(1, 4), up);
+  Tensor aligned = empty(device, DType::f32, {4, 3});
+  copy(device, aligned, gate.slice(1, 4));
+  swiglu(device, from_copy.tensor, aligned, up);
+  CHECK(compare_bits(floats(from_slice.values()), floats(from_copy.values())) == "");
+}
+
 TEMPLATE_TEST_CASE("swiglu may write over either input", "", Cpu, Cuda) {
   TestType& device = the_device<TestType>();
   const Tensor gate = random_tensor({300}, 7), up = random_tensor({300}, 8);

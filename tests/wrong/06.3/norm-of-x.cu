@@ -1,10 +1,19 @@
 // Wrong: the norm is taken of x alone.
 // Expect: first difference at index 0
   float sum = 0;
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
-    const float value = residual[c] + x[c];
-    residual[c] = value;
-    sum += x[c] * x[c];
+  for (int64_t c = first; c < columns; c += step) {
+    auto part = load_vector<kWidth>(residual + c);
+    const auto added = load_vector<kWidth>(x + c);
+    for (int i = 0; i < kWidth; ++i) {
+      part.elements[i] += added.elements[i];
+      sum += added.elements[i] * added.elements[i];
+    }
+    store_vector(residual + c, part);
   }
   const float scale = scale_of(block_sum(sum, partial), columns, epsilon);
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) y[c] = residual[c] * scale * weight[c];
+  for (int64_t c = first; c < columns; c += step) {
+    auto part = load_vector<kWidth>(residual + c);
+    const auto weights = load_vector<kWidth>(weight + c);
+    for (int i = 0; i < kWidth; ++i) part.elements[i] = part.elements[i] * scale * weights.elements[i];
+    store_vector(y + c, part);
+  }

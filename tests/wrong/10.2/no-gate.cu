@@ -1,3 +1,3 @@
 // Wrong: gate is multiplied as it is.
 // Expect: first difference at index 2
-    y[i] = gate[i] * up[i];
+    return gate * up;

@@ -1,10 +1,12 @@
 // Wrong: columns behind the first blockful are never looked at.
 // Expect: argmax_of(device, values, 3)[1] == at was
   Candidate mine = {0, -1};
-#pragma unroll 8
-  for (int c = threadIdx.x; c < min(columns, kThreads); c += kThreads) {
-    const float value = row[c];
-    mine = better(mine, {value, isnan(value) ? -1 : c});
+#pragma unroll 4
+  for (int c = threadIdx.x * kWidth; c < min(columns, kThreads * kWidth); c += kThreads * kWidth) {
+    const auto part = load_vector<kWidth>(row + c);
+    for (int i = 0; i < kWidth; ++i) {
+      mine = better(mine, {part.elements[i], isnan(part.elements[i]) ? -1 : c + i});
+    }
   }
   mine = best_of_warp(mine);
   if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = mine;

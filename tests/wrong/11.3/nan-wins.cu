@@ -1,10 +1,12 @@
 // Wrong: a NaN is a candidate like any number.
 // Expect: argmax: NaN never wins
   Candidate mine = {0, -1};
-#pragma unroll 8
-  for (int c = threadIdx.x; c < columns; c += kThreads) {
-    const float value = row[c];
-    mine = better(mine, {value, c});
+#pragma unroll 4
+  for (int c = threadIdx.x * kWidth; c < columns; c += kThreads * kWidth) {
+    const auto part = load_vector<kWidth>(row + c);
+    for (int i = 0; i < kWidth; ++i) {
+      mine = better(mine, {part.elements[i], c + i});
+    }
   }
   mine = best_of_warp(mine);
   if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = mine;

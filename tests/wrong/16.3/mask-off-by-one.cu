@@ -30,6 +30,7 @@
     __syncthreads();  // all scores are there, and nobody reads keys any more
     load_tile(rows, layout.pieces_stride, layout.pieces, v + kv_offset, sequences, sequence, begin, keys,
               shape.kv_stride(), head_dim, threadIdx.x, kThreads);
+    __pipeline_commit();
     SoftmaxState tile_state;
     for (int i = 0; i < 8; ++i) {
       float* row = weights + (warp * 8 + i) * kWeightsStride;
@@ -39,6 +40,7 @@
       if (lane == i) tile_state = of_row;
     }
     if (lane < 8) factors[warp * 8 + lane] = merge_states(state, tile_state);
+    __pipeline_wait_prior(0);
     __syncthreads();
 
     float sums[kRows][kColumns * 4] = {};

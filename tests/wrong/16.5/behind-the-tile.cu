@@ -23,9 +23,9 @@
   if (!apart) {
     __syncthreads();  // the keys have been read
     load(values, v);
-    __syncthreads();
   }
-  __syncwarp();  // the weights are there
+  __pipeline_wait_prior(0);
+  __syncthreads();  // the values are there, and the weights
 
   for (int h = warp; h < group; h += warps) {  // a lane has columns 2 lane and 2 lane + 1 of every 64
     float total[kColumns * 2] = {};
@@ -34,8 +34,7 @@
       for (int i = 0; i < 4; ++i) {
         const auto* value = reinterpret_cast<const Element*>(values + (first + i) * layout.pieces_stride);
         for (int c = 0; c < kColumns; ++c) {
-          if (64 * c + 2 * lane >= layout.query_stride) continue;
-          const auto columns = load_vector<2>(value + 64 * c + 2 * lane);
+          const auto columns = load_vector<2>(value + min(64 * c + 2 * lane, layout.query_stride - 2));
           total[2 * c] = __fmaf_rn(weight.elements[i], to_float(columns.elements[0]), total[2 * c]);
           total[2 * c + 1] = __fmaf_rn(weight.elements[i], to_float(columns.elements[1]), total[2 * c + 1]);
         }

@@ -1,9 +1,10 @@
-// RMSNorm on CUDA three ways: one thread a row, a tree in shared memory, warp shuffles.
+// RMSNorm on CUDA: one thread a row, a tree in shared memory, warp shuffles, and these with vectors of four.
 #include <algorithm>
 
 #include "ops/rms_norm.h"
 #include "ops/rms_norm_checks.h"
 #include "ops/rms_norm_kernels.h"
+#include "ops/vector.cuh"
 #include "rung/not_done.h"
 
 namespace rung {
@@ -74,37 +75,60 @@ __device__ float block_sum(float value, float* partial) {
   // END SOLUTION
 }
 
-// Grid: one block of blockDim.x threads, a multiple of 32, a row.
+// Grid: one block of blockDim.x threads, a multiple of 32, a row. A thread moves kWidth columns at once:
+// columns is a multiple of kWidth, and all pointers are aligned to kWidth floats.
+template <int kWidth>
 __global__ void warp_shuffles_kernel(float* y, const float* x, const float* weight, int64_t columns,
                                      float epsilon) {
   __shared__ float partial[kMostThreads / kWarp];
   x += blockIdx.x * columns;
   y += blockIdx.x * columns;
+  const int64_t first = threadIdx.x * kWidth, step = blockDim.x * kWidth;
   float sum = 0;
 #pragma unroll 4
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) sum += x[c] * x[c];
+  for (int64_t c = first; c < columns; c += step) {
+    const auto part = load_vector<kWidth>(x + c);
+    for (const float value : part.elements) sum += value * value;
+  }
   const float scale = scale_of(block_sum(sum, partial), columns, epsilon);
 #pragma unroll 4
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) y[c] = x[c] * scale * weight[c];
+  for (int64_t c = first; c < columns; c += step) {
+    auto part = load_vector<kWidth>(x + c);
+    const auto weights = load_vector<kWidth>(weight + c);
+    for (int i = 0; i < kWidth; ++i) part.elements[i] = part.elements[i] * scale * weights.elements[i];
+    store_vector(y + c, part);
+  }
 }
 
-// Grid as above. residual [rows, columns] += x first; a thread reads back only elements that it wrote itself.
+// Grid and preconditions as above. residual [rows, columns] += x first; a thread reads back only elements
+// that it wrote itself.
+template <int kWidth>
 __global__ void add_kernel(float* y, float* residual, const float* x, const float* weight, int64_t columns,
                            float epsilon) {
   __shared__ float partial[kMostThreads / kWarp];
   x += blockIdx.x * columns;
   y += blockIdx.x * columns;
   residual += blockIdx.x * columns;
+  const int64_t first = threadIdx.x * kWidth, step = blockDim.x * kWidth;
   // BEGIN SOLUTION 06.3
   float sum = 0;
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) {
-    const float value = residual[c] + x[c];
-    residual[c] = value;
-    sum += value * value;
+  for (int64_t c = first; c < columns; c += step) {
+    auto part = load_vector<kWidth>(residual + c);
+    const auto added = load_vector<kWidth>(x + c);
+    for (int i = 0; i < kWidth; ++i) {
+      part.elements[i] += added.elements[i];
+      sum += part.elements[i] * part.elements[i];
+    }
+    store_vector(residual + c, part);
   }
   const float scale = scale_of(block_sum(sum, partial), columns, epsilon);
-  for (int64_t c = threadIdx.x; c < columns; c += blockDim.x) y[c] = residual[c] * scale * weight[c];
-  // STUB: (void)partial;
+  for (int64_t c = first; c < columns; c += step) {
+    auto part = load_vector<kWidth>(residual + c);
+    const auto weights = load_vector<kWidth>(weight + c);
+    for (int i = 0; i < kWidth; ++i) part.elements[i] = part.elements[i] * scale * weights.elements[i];
+    store_vector(y + c, part);
+  }
+  // STUB: (void)partial, (void)first, (void)step;
   // STUB: RUNG_NOT_DONE("06.3");
   // END SOLUTION
 }
@@ -140,13 +164,23 @@ void rms_norm_warp_shuffles(Cuda& device, Tensor& y, const Tensor& x, const Tens
   check_rms_norm(y, x, weight, Place::device);
   const int64_t rows = x.shape().rows(), columns = x.shape().columns();
   if (x.elements() == 0) return;
-  warp_shuffles_kernel<<<static_cast<unsigned>(rows), threads_for(columns), 0, device.stream()>>>(
+  warp_shuffles_kernel<1><<<static_cast<unsigned>(rows), threads_for(columns), 0, device.stream()>>>(
       y.data<float>(), x.data<float>(), weight.data<float>(), columns, epsilon);
   RUNG_CUDA_CHECK_LAUNCH("rms_norm_warp_shuffles");
 }
 
+void rms_norm_vectors(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon) {
+  check_rms_norm(y, x, weight, Place::device);
+  const int64_t rows = x.shape().rows(), columns = x.shape().columns();
+  if (x.elements() == 0) return;
+  const auto kernel = columns % 4 == 0 ? warp_shuffles_kernel<4> : warp_shuffles_kernel<1>;
+  kernel<<<static_cast<unsigned>(rows), threads_for(columns), 0, device.stream()>>>(
+      y.data<float>(), x.data<float>(), weight.data<float>(), columns, epsilon);
+  RUNG_CUDA_CHECK_LAUNCH("rms_norm_vectors");
+}
+
 void rms_norm(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon) {
-  rms_norm_warp_shuffles(device, y, x, weight, epsilon);
+  rms_norm_vectors(device, y, x, weight, epsilon);
 }
 
 void add_rms_norm(Cuda& device, Tensor& y, Tensor& residual, const Tensor& x, const Tensor& weight,
@@ -154,7 +188,8 @@ void add_rms_norm(Cuda& device, Tensor& y, Tensor& residual, const Tensor& x, co
   check_add_rms_norm(y, residual, x, weight, Place::device);
   const int64_t rows = x.shape().rows(), columns = x.shape().columns();
   if (x.elements() == 0) return;
-  add_kernel<<<static_cast<unsigned>(rows), threads_for(columns), 0, device.stream()>>>(
+  const auto kernel = columns % 4 == 0 ? add_kernel<4> : add_kernel<1>;
+  kernel<<<static_cast<unsigned>(rows), threads_for(columns), 0, device.stream()>>>(
       y.data<float>(), residual.data<float>(), x.data<float>(), weight.data<float>(), columns, epsilon);
   RUNG_CUDA_CHECK_LAUNCH("add_rms_norm");
 }

@@ -13,7 +13,10 @@ void rms_norm_one_thread(Cuda& device, Tensor& y, const Tensor& x, const Tensor&
 // One block of 256 threads a row; their partial sums meet in a tree in shared memory.
 void rms_norm_shared_tree(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon);
 
-// One block of 32 to 256 threads a row; the threads of a warp add their partial sums through registers.
+// One block of 32 to 1,024 threads a row; the threads of a warp add their partial sums through registers.
 void rms_norm_warp_shuffles(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon);
+
+// The same, and a thread moves four columns at once where the number of columns is a multiple of four.
+void rms_norm_vectors(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon);
 
 }  // namespace rung

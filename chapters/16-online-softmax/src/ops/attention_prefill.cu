@@ -71,6 +71,8 @@ __global__ void prefill_kernel(float* y, const float* q, const Element* k, const
     const int keys = min(kTileKeys, most_keys - begin);
     load_tile(rows, layout.pieces_stride, layout.pieces, k + kv_offset, sequences, sequence, begin, keys,
               shape.kv_stride(), head_dim, threadIdx.x, kThreads);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
     __syncthreads();
     // BEGIN SOLUTION 16.3
     float scores[kRows][4] = {};
@@ -103,6 +105,7 @@ __global__ void prefill_kernel(float* y, const float* q, const Element* k, const
     __syncthreads();  // all scores are there, and nobody reads keys any more
     load_tile(rows, layout.pieces_stride, layout.pieces, v + kv_offset, sequences, sequence, begin, keys,
               shape.kv_stride(), head_dim, threadIdx.x, kThreads);
+    __pipeline_commit();
     SoftmaxState tile_state;
     for (int i = 0; i < 8; ++i) {
       float* row = weights + (warp * 8 + i) * kWeightsStride;
@@ -112,6 +115,7 @@ __global__ void prefill_kernel(float* y, const float* q, const Element* k, const
       if (lane == i) tile_state = of_row;
     }
     if (lane < 8) factors[warp * 8 + lane] = merge_states(state, tile_state);
+    __pipeline_wait_prior(0);
     __syncthreads();
 
     float sums[kRows][kColumns * 4] = {};

@@ -53,6 +53,7 @@ class Chat : public Command {
   int run() override {
     request_.sampling = sampling_.resolve();
     check_stop_strings(request_.stop);
+    if (line_->given("question") && is_blank(question_)) fail("chat: the question is empty");
     const std::shared_ptr<const ModelFile> model = model_.open();
     const Tokenizer tokenizer = load_tokenizer(*model);
     const int64_t context = cache_.resolve(model->hyperparameters());

@@ -14,6 +14,9 @@ struct ChatInput {
   std::string text;  // the question, or the command with its slash
 };
 
+// Nothing but spaces and line breaks.
+bool is_blank(const std::string& text);
+
 // Reads until a question is complete. A line that ends in a backslash goes on in the next one; a block of
 // lines stands between two lines of """. A line of a slash and letters is a command. read_line gives the
 // lines; before each, prompt(goes_on) is called.

@@ -8,16 +8,14 @@ namespace rung {
 namespace {
 
 struct Add {
-  float* y;
-  const float* x;
-  __device__ void operator()(int64_t i) const { y[i] += x[i]; }
+  __device__ float operator()(float a, float b) const { return a + b; }
 };
 
 }  // namespace
 
 void add(Cuda& device, Tensor& y, const Tensor& x) {
   check_elementwise("add: an operand", y, {&x}, Place::device);
-  for_each_element(device, y.elements(), Add{y.data<float>(), x.data<float>()});
+  for_each_element(device, y.data<float>(), y.elements(), Add{}, y.data<float>(), x.data<float>());
   RUNG_CUDA_CHECK_LAUNCH("add");
 }
 

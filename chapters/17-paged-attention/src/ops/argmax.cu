@@ -4,6 +4,7 @@
 
 #include "ops/argmax.h"
 #include "ops/check.h"
+#include "ops/vector.cuh"
 #include "rung/error.h"
 #include "rung/not_done.h"
 
@@ -35,16 +36,20 @@ __device__ Candidate best_of_warp(Candidate candidate) {
   return candidate;
 }
 
-// Grid: one block of kThreads a row. logits [gridDim.x, columns]; ids [gridDim.x].
+// Grid: one block of kThreads a row. logits [gridDim.x, columns]; ids [gridDim.x]. A thread loads kWidth
+// columns at once: columns is a multiple of kWidth, and logits are aligned to as many floats.
+template <int kWidth>
 __global__ void argmax_kernel(int* ids, const float* logits, int columns) {
   __shared__ Candidate best[kWarps];
   const float* row = logits + static_cast<size_t>(blockIdx.x) * columns;
   // BEGIN SOLUTION 11.3
   Candidate mine = {0, -1};
-#pragma unroll 8
-  for (int c = threadIdx.x; c < columns; c += kThreads) {
-    const float value = row[c];
-    mine = better(mine, {value, isnan(value) ? -1 : c});
+#pragma unroll 4
+  for (int c = threadIdx.x * kWidth; c < columns; c += kThreads * kWidth) {
+    const auto part = load_vector<kWidth>(row + c);
+    for (int i = 0; i < kWidth; ++i) {
+      mine = better(mine, {part.elements[i], isnan(part.elements[i]) ? -1 : c + i});
+    }
   }
   mine = best_of_warp(mine);
   if (threadIdx.x % 32 == 0) best[threadIdx.x / 32] = mine;
@@ -66,7 +71,9 @@ void argmax(Cuda& device, Tensor& ids, const Tensor& logits) {
   check_operand("argmax: logits", logits, DType::f32, logits.shape(), Place::device);
   if (columns == 0) fail("argmax: rows of no columns have no largest value");
   if (rows == 0) return;
-  argmax_kernel<<<static_cast<unsigned>(rows), kThreads, 0, device.stream()>>>(
+  const auto kernel =
+      columns % 4 == 0 && is_aligned<4>(logits.data<float>()) ? argmax_kernel<4> : argmax_kernel<1>;
+  kernel<<<static_cast<unsigned>(rows), kThreads, 0, device.stream()>>>(
       ids.data<int32_t>(), logits.data<float>(), static_cast<int>(columns));
   RUNG_CUDA_CHECK_LAUNCH("argmax_kernel");
 }

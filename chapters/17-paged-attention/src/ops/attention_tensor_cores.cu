@@ -91,14 +91,20 @@ __global__ void __launch_bounds__(kThreads, kHeadDim == 64 ? 3 : 1)
     for (auto& fragment : part) wmma::fill_fragment(fragment, 0.0f);
   }
 
+  // A tile's keys come in while the values before are multiplied, its values while the scores are computed.
+  const auto load = [&](Element* to, const Element* from, int begin) {
+    if (begin < most_keys) {
+      load_tile(reinterpret_cast<Piece<Element>*>(to), S::kPiecesStride, S::kPieces, from + kv_offset,
+                sequences, sequence, begin, min(kTileKeys, most_keys - begin), shape.kv_stride(), kHeadDim,
+                threadIdx.x, kThreads);
+    }
+    __pipeline_commit();  // an empty group too, so that the waits below count right
+  };
+  load(keys, k, 0);
+  load(values, v, 0);
   for (int begin = 0; begin < most_keys; begin += kTileKeys) {
-    const int tile_keys = min(kTileKeys, most_keys - begin);
-    __syncthreads();  // the tile before has been used
-    load_tile(reinterpret_cast<Piece<Element>*>(keys), S::kPiecesStride, S::kPieces, k + kv_offset, sequences,
-              sequence, begin, tile_keys, shape.kv_stride(), kHeadDim, threadIdx.x, kThreads);
-    load_tile(reinterpret_cast<Piece<Element>*>(values), S::kPiecesStride, S::kPieces, v + kv_offset,
-              sequences, sequence, begin, tile_keys, shape.kv_stride(), kHeadDim, threadIdx.x, kThreads);
-    __syncthreads();
+    __pipeline_wait_prior(1);
+    __syncthreads();  // the keys are there
 
     {  // scores = queries times keys, transposed
       Sums products[S::kParts][kTileKeys / kFragment];
@@ -157,14 +163,16 @@ __global__ void __launch_bounds__(kThreads, kHeadDim == 64 ? 3 : 1)
           sum += weight;
           store_rounded(piece.elements[i], weight);
         }
-        *reinterpret_cast<Piece<Element>*>(weights + row * kWeightsStride + first_key + j) = piece;
+        store_vector(weights + row * kWeightsStride + first_key + j, piece);
       }
       for (int offset = S::kRows; offset < kWarp; offset *= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, offset);
       state = {maximum, state.sum * kept + sum};
       if (lane < S::kRows) factors[row] = kept;
     }
-    __syncwarp();
+    __pipeline_wait_prior(0);
+    __syncthreads();  // the values are there, the factors too, and the keys have been used
+    load(keys, k, begin + kTileKeys);
 
     for (int part = 0; part < S::kParts; ++part) {
       float kept[Sums::num_elements];
@@ -186,6 +194,8 @@ __global__ void __launch_bounds__(kThreads, kHeadDim == 64 ? 3 : 1)
           wmma::mma_sync(totals[part][n], a[part], b, totals[part][n]);
       }
     }
+    __syncthreads();  // the values have been used
+    load(values, v, begin + kTileKeys);
   }
 
   // By way of shared memory to y, 64 columns at a time, so that rows that do not exist are not written.

@@ -8,9 +8,12 @@
 //   merge   total * kept + tile * added, tile 0 first
 #pragma once
 
+#include <cuda_pipeline.h>
+
 #include "ops/elements.cuh"
 #include "ops/online_softmax.h"
 #include "ops/sequence_attention_shape.h"
+#include "ops/vector.cuh"
 #include "rung/not_done.h"
 
 namespace rung {
@@ -61,20 +64,11 @@ __device__ inline int sequence_of_tile(const int32_t* tile_begin, int count, int
   return low;
 }
 
-// Neighbouring elements, moved by one instruction; aligned to their size.
-template <class Element, int count>
-struct alignas(sizeof(Element) * count) Vector {
-  Element elements[count];
-};
+// Sixteen bytes of a row.
 template <class Element>
 constexpr int kPieceElements = 16 / sizeof(Element);
 template <class Element>
 using Piece = Vector<Element, kPieceElements<Element>>;
-
-template <int count, class Element>
-__device__ Vector<Element, count> load_vector(const Element* from) {
-  return *reinterpret_cast<const Vector<Element, count>*>(from);
-}
 
 template <class Element>
 __device__ Piece<Element> zero_piece() {
@@ -83,44 +77,38 @@ __device__ Piece<Element> zero_piece() {
   return piece;
 }
 
-// Elements d … of a row of head_dim, zeros behind its end. d is a multiple of a piece's elements; row is
-// aligned to 16 bytes if head_dim is such a multiple too.
+// Elements d … of a row of head_dim, zeros behind its end.
 template <class Element>
 __device__ Piece<Element> load_piece(const Element* row, int d, int head_dim) {
-  constexpr int kElements = kPieceElements<Element>;
-  if (head_dim % kElements == 0) return load_vector<kElements>(row + d);
   Piece<Element> piece = zero_piece<Element>();
-  for (int i = 0; i < kElements && d + i < head_dim; ++i) piece.elements[i] = row[d + i];
+  for (int i = 0; i < kPieceElements<Element> && d + i < head_dim; ++i) piece.elements[i] = row[d + i];
   return piece;
 }
 
-// Copies keys [begin, begin + keys) of one head to shared memory: key i to rows[i * pieces_stride …]; zeros
-// for the rest of the tile. Lane `lane` of `lanes` does its share; a barrier must follow.
+// Begins to copy keys [begin, begin + keys) of one head to shared memory: key i to rows[i * pieces_stride …];
+// zeros for the rest of the tile. Lane `lane` of `lanes` does its share. The tile is there when each lane has
+// waited for its copies (__pipeline_wait_prior) and then for the others (a barrier).
 // values: k or v, from the element where the head's part of row 0 begins, rows kv_stride elements apart;
 // pieces: of a row.
 template <class Element>
 __device__ void load_tile(Piece<Element>* rows, int pieces_stride, int pieces, const Element* values,
                           const DeviceSequences& sequences, int sequence, int64_t begin, int keys,
                           int64_t kv_stride, int head_dim, int lane, int lanes) {
-  constexpr int kAtOnce = 4;  // loads under way before the first one is waited for
+  constexpr int kElements = kPieceElements<Element>;
+  const bool whole_pieces = head_dim % kElements == 0;
   const int count = kTileKeys * pieces, row_step = lanes / pieces, piece_step = lanes % pieces;
   int row = lane / pieces, piece = lane % pieces;
-  for (int first = lane; first < count; first += kAtOnce * lanes) {
-    Piece<Element> loaded[kAtOnce];
-    int place[kAtOnce];
-#pragma unroll
-    for (int n = 0; n < kAtOnce; ++n) {
-      place[n] = row * pieces_stride + piece;
-      loaded[n] = row < keys ? load_piece(values + sequences.row(sequence, begin + row) * kv_stride,
-                                          piece * kPieceElements<Element>, head_dim)
-                             : zero_piece<Element>();
-      row += row_step, piece += piece_step;
-      if (piece >= pieces) piece -= pieces, ++row;
+  for (int i = lane; i < count; i += lanes) {
+    const bool there = row < keys;
+    const Element* from = values + (there ? sequences.row(sequence, begin + row) * kv_stride : 0);
+    Piece<Element>* to = rows + row * pieces_stride + piece;
+    if (whole_pieces) {
+      __pipeline_memcpy_async(to, from + piece * kElements, 16, there ? 0 : 16);
+    } else {
+      *to = there ? load_piece(from, piece * kElements, head_dim) : zero_piece<Element>();
     }
-#pragma unroll
-    for (int n = 0; n < kAtOnce; ++n) {
-      if (first + n * lanes < count) rows[place[n]] = loaded[n];
-    }
+    row += row_step, piece += piece_step;
+    if (piece >= pieces) piece -= pieces, ++row;
   }
 }
 

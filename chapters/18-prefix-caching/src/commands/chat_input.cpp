@@ -14,11 +14,11 @@ bool is_command(const std::string& line) {
          std::all_of(line.begin() + 1, line.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
+}  // namespace
+
 bool is_blank(const std::string& text) {
   return text.find_first_not_of(" \t\n") == std::string::npos;
 }
-
-}  // namespace
 
 ChatInput read_chat_input(const std::function<LineReader::Result(std::string&)>& read_line,
                           const std::function<void(bool goes_on)>& prompt) {

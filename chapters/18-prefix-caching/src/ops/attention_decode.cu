@@ -39,7 +39,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
                                     DeviceSequences sequences, bool apart) {
   extern __shared__ __align__(16) float shared[];
   constexpr int kElements = kPieceElements<Element>;
-  const int head_dim = static_cast<int>(shape.head_dim), group = static_cast<int>(shape.group());
+  const int head_dim = static_cast<int>(shape.head_dim), group = shape.group();
   const int warp = threadIdx.x / kWarp, lane = threadIdx.x % kWarp, warps = blockDim.x / kWarp;
   const Layout<Element> layout(head_dim, group, apart);
   float *queries = shared, *weights = shared + layout.weights;
@@ -56,6 +56,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
   const auto load = [&](Piece<Element>* to, const Element* from) {
     load_tile(to, layout.pieces_stride, layout.pieces, from + kv_offset, sequences, sequence, begin, count,
               shape.kv_stride(), head_dim, threadIdx.x, blockDim.x);
+    __pipeline_commit();
   };
   load(keys, k);
   if (apart) load(values, v);
@@ -63,6 +64,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
     for (int d = lane; d < layout.query_stride; d += kWarp)
       queries[h * layout.query_stride + d] = d < head_dim ? query[h * head_dim + d] : 0.0f;
   }
+  __pipeline_wait_prior(apart ? 1 : 0);  // the values may still be on their way
   __syncthreads();
 
   // BEGIN SOLUTION 16.5
@@ -89,9 +91,9 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
   if (!apart) {
     __syncthreads();  // the keys have been read
     load(values, v);
-    __syncthreads();
   }
-  __syncwarp();  // the weights are there
+  __pipeline_wait_prior(0);
+  __syncthreads();  // the values are there, and the weights
 
   for (int h = warp; h < group; h += warps) {  // a lane has columns 2 lane and 2 lane + 1 of every 64
     float total[kColumns * 2] = {};
@@ -100,8 +102,7 @@ __global__ void decode_tiles_kernel(SoftmaxState* states, float* sums, const flo
       for (int i = 0; i < 4; ++i) {
         const auto* value = reinterpret_cast<const Element*>(values + (first + i) * layout.pieces_stride);
         for (int c = 0; c < kColumns; ++c) {
-          if (64 * c + 2 * lane >= layout.query_stride) continue;
-          const auto columns = load_vector<2>(value + 64 * c + 2 * lane);
+          const auto columns = load_vector<2>(value + min(64 * c + 2 * lane, layout.query_stride - 2));
           total[2 * c] = __fmaf_rn(weight.elements[i], to_float(columns.elements[0]), total[2 * c]);
           total[2 * c + 1] = __fmaf_rn(weight.elements[i], to_float(columns.elements[1]), total[2 * c + 1]);
         }
@@ -145,7 +146,7 @@ template <class Element, int kColumns>
 void launch(Cuda& device, SoftmaxState* states, float* sums, const Tensor& q, const Element* k,
             const Element* v, const SequenceAttentionShape& shape, const AttentionSequences& sequences) {
   const auto bytes_of = [&](bool apart) {
-    const Layout<Element> layout(static_cast<int>(shape.head_dim), static_cast<int>(shape.group()), apart);
+    const Layout<Element> layout(static_cast<int>(shape.head_dim), shape.group(), apart);
     return static_cast<size_t>(layout.floats) * sizeof(float);
   };
   const bool apart = bytes_of(true) <= device.properties().sharedMemPerBlock;
@@ -160,7 +161,7 @@ void launch(Cuda& device, SoftmaxState* states, float* sums, const Tensor& q, co
                                          static_cast<int>(bytes)));
   }
   const dim3 grid(static_cast<unsigned>(sequences.key_tiles), static_cast<unsigned>(shape.kv_heads));
-  const unsigned warps = static_cast<unsigned>(std::min<int64_t>(shape.group(), kMostWarps));
+  const unsigned warps = static_cast<unsigned>(std::min(shape.group(), kMostWarps));
   decode_tiles_kernel<Element, kColumns><<<grid, warps * kWarp, bytes, device.stream()>>>(
       states, sums, q.data<float>(), k, v, shape, shape.scale(), DeviceSequences(sequences), apart);
   RUNG_CUDA_CHECK_LAUNCH("attention_decode_split");
