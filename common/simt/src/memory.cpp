@@ -18,6 +18,7 @@
 #include "error.h"
 #include "options.h"
 #include "sanitizers.h"
+#include "simt/shared_memory.h"
 #include "stream.h"
 
 namespace simt {

@@ -5,10 +5,6 @@
 
 namespace simt {
 
-/// Shared memory starts as this pattern in every 16 bits: a NaN in half, bfloat16, float and double that
-/// nothing else makes.
-constexpr unsigned short shared_poison = 0xfffb;
-
 /// Where the poison of shared memory stands in device memory, or "".
 std::string find_shared_poison();
 

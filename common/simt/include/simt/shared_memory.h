@@ -9,6 +9,10 @@
 
 namespace simt {
 
+/// Shared memory starts as this pattern in every 16 bits: a NaN in half, bfloat16, float and double that
+/// nothing else makes.
+inline constexpr unsigned short shared_poison = 0xfffb;
+
 /// Storage of the variable `key` in the running block; allocated by the first thread that asks.
 void* static_shared_storage(const void* key, std::size_t bytes, const char* name);
 /// Dynamic shared memory of the running block.

@@ -173,4 +173,28 @@ void run_copied(bool wrong, int threads) {
 const planted::Register copied("missing barrier after asynchronous copies", Means::race,
                                {"data race", "copied_tile", "BUG"}, run_copied);
 
+template <bool wrong>
+__global__ void overwritten_tile(const float* in, float* out) {
+  extern __shared__ float values[];
+  const int me = static_cast<int>(threadIdx.x), n = static_cast<int>(blockDim.x);
+  values[me] = static_cast<float>(me);
+  __syncthreads();
+  out[me] = values[(me + 1) % n];  // BUG
+  if (!wrong) __syncthreads();
+  __pipeline_memcpy_async(values + me, in + me, sizeof(float));  // BUG: others may still read
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  out[me] += values[me];
+}
+void run_overwritten(bool wrong, int threads) {
+  Buffer<float> in(static_cast<std::size_t>(threads)), out(static_cast<std::size_t>(threads));
+  const std::size_t bytes = static_cast<std::size_t>(threads) * sizeof(float);
+  if (wrong)
+    overwritten_tile<true><<<1, threads, bytes>>>(in.data, out.data);
+  else
+    overwritten_tile<false><<<1, threads, bytes>>>(in.data, out.data);
+}
+const planted::Register overwritten("an asynchronous copy over what others still read", Means::race,
+                                    {"data race", "overwritten_tile", "BUG"}, run_overwritten);
+
 }  // namespace
