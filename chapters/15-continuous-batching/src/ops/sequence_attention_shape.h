@@ -8,7 +8,8 @@ namespace rung {
 // constexpr members also run in kernels.
 struct SequenceAttentionShape {
   int64_t tokens, sequences, heads, kv_heads, head_dim;
-  constexpr int64_t group() const { return heads / kv_heads; }  // query heads that share a key/value head
+  // Query heads that share a key/value head. In 32 bits: 64-bit divisions are slow on a GPU.
+  constexpr int group() const { return static_cast<int>(heads) / static_cast<int>(kv_heads); }
   constexpr int64_t query_stride() const { return heads * head_dim; }  // elements between tokens of q and y
   constexpr int64_t kv_stride() const { return kv_heads * head_dim; }  // elements between rows of k and v
   float scale() const;                                                 // 1 / sqrt(head_dim)
