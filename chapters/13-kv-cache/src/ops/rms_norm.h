@@ -9,12 +9,13 @@
 namespace rung {
 
 // y, x [rows, columns] f32 (may be the same memory); weight [columns] f32. Also serves per-head norms: view
-// [tokens, heads * head_dim] as [tokens * heads, head_dim].
+// [tokens, heads * head_dim] as [tokens * heads, head_dim]. On CUDA, if columns is a multiple of 4, all of
+// them begin at a multiple of 16 bytes, as whole tensors do and slices of their rows.
 void rms_norm(Cpu& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon);
 void rms_norm(Cuda& device, Tensor& y, const Tensor& x, const Tensor& weight, float epsilon);
 
 // The residual connection and the norm after it in one pass: residual += x, then y = rms_norm(residual).
-// residual, x, y [rows, columns] f32.
+// residual, x, y [rows, columns] f32, aligned as above.
 void add_rms_norm(Cpu& device, Tensor& y, Tensor& residual, const Tensor& x, const Tensor& weight,
                   float epsilon);
 void add_rms_norm(Cuda& device, Tensor& y, Tensor& residual, const Tensor& x, const Tensor& weight,
